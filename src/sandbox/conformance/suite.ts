@@ -4,6 +4,7 @@
  * Boundary: uses the backend contract and `SessionHost` only, and no test runner.
  *
  * Invariants: 1. The cases share a sandbox and run in order. 2. After a failed case the next one gets a new sandbox.
+ * 3. A row of the table (`behaviors/`) has one expectation; each language has its code for it, or says what differs.
  */
 import {
   type CaseDefinition,

@@ -19,8 +19,8 @@ rm -rf /tmp/* /var/lib/apt/lists/* /etc/apt/sources.list.d/node-tests.list`
 
 /** What a program in a sandbox uses: no options, networks, snapshots, clusters or debuggers. */
 const modules = `
-  assert async blob btoa console datetime error event eventemitter events eventtarget file intl microtask next os path
-  performance process promise querystring queue readable readline stream stringbytes timers url util webstream whatwg zlib`
+  assert async-local-storage blob btoa console datetime error event eventemitter events eventtarget file intl microtask
+  next os path performance promise querystring queue readable readline stringbytes timers url util webstream zlib`
 
 // Runs Node's own tests plain and under the runner, in the same image and with the same limits.
 // Arguments: modules, such as timers (test-timers-*.js); default: all that a sandbox can run.

@@ -42,7 +42,7 @@ async function runPlainTests(image: string, module: string): Promise<Readonly<Re
   return JSON.parse(Buffer.from(result, 'base64').toString()) as Readonly<Record<string, PlainTest>>
 }
 
-/** Runs modules of Node's tests. A module is what the names of files have after `test-`. */
+/** Runs modules of Node's tests. The tests of module `timers` are `test-timers.js` and `test-timers-*.js`. */
 export class NodeTests {
   readonly #image: string
   readonly #backend: DockerBackend
@@ -79,14 +79,15 @@ globalThis.require = require('node:module').createRequire(__filename)
 globalThis.module = { exports: {}, filename: __filename, id: '.' }
 globalThis.exports = module.exports
 require.main = module
+globalThis.atTheEnd = { process, setTimeout } // tests replace them
 // A name that a cell declares hides a global in modules, too: before the cell has come to it, it is undefined there.
 require('../common')`
 
 /** Lets timers end, and does what the end of a process does: \`common.mustCall\` of a test fails then. */
 const end = `
-await new Promise((resolve) => setTimeout(resolve, 60_000))
-process.emit('exit', process.exitCode ?? 0)
-if (process.exitCode) process.exit()`
+await new Promise((resolve) => atTheEnd.setTimeout(resolve, 60_000))
+atTheEnd.process.emit('exit', atTheEnd.process.exitCode ?? 0)
+if (atTheEnd.process.exitCode) atTheEnd.process.exit()`
 
 function outcomeOf({ ended, text }: Ended): string {
   if (/^1\.\.0 # Skipped/m.test(text)) return 'skip'

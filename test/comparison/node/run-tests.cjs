@@ -8,7 +8,7 @@ const [folder, module_, seconds] = process.argv.slice(1)
 const env = { ...process.env, NODE_TEST_DIR: '/tmp', NODE_TEST_KNOWN_GLOBALS: '0' }
 const tests = {}
 for (const file of readdirSync(folder)) {
-  if (/^test-([a-z0-9]+)/.exec(file)?.[1] !== module_ || !file.endsWith('.js')) continue
+  if (file !== `test-${module_}.js` && !(file.startsWith(`test-${module_}-`) && file.endsWith('.js'))) continue
   const source = readFileSync(path.join(folder, file), 'utf8')
   if (/^\/\/ Flags:/m.test(source)) continue
   const options = { env, timeout: seconds * 1_000, killSignal: 'SIGKILL', encoding: 'utf8' }

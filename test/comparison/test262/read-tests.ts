@@ -63,7 +63,8 @@ function readTest(folder: string, name: string, text: string): readonly Test262T
   return [
     {
       name,
-      prelude: `globalThis.print = console.log\n${prelude}`,
+      // Functions of a cell are no properties of the global object, where asyncHelpers.js looks for this one.
+      prelude: `globalThis.print = console.log\n${prelude}${isAsync ? '\nglobalThis.$DONE = $DONE' : ''}`,
       source: flags.includes('onlyStrict') ? `"use strict";\n${text}` : text,
       completion: isAsync ? 'Test262:AsyncTestComplete' : undefined,
       error: negative?.type,

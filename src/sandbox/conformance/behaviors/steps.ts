@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { RequestedCall, StepInput } from '../../../common/session/steps.js'
 import type { ConformanceContext } from '../conformance-context.js'
+import type { Snapshot } from '../../session/snapshot-receiver.js'
 import { expectResult } from '../expectations.js'
 import type { SessionHarness } from '../session-harness.js'
 import { type Behavior, type Behaviors, inSession } from './behavior.js'
@@ -130,7 +131,31 @@ export const rebuildBehaviors = {
       assert.equal(outputs[1], outputs[0])
     },
   },
+  'a snapshot restores variables in a new sandbox, without repeated steps': {
+    async check(context, [source = '', show = '']) {
+      const harness = await context.newHarness()
+      const { output } = await harness.runCell(source)
+      const snapshot = await takeSnapshot(harness)
+      assert.equal(snapshot.type, 'snapshot', JSON.stringify(snapshot))
+      if (snapshot.type !== 'snapshot') return
+      const restored = await context.newHarness({}, { ...harness.session, epoch: harness.session.epoch + 1 })
+      const value = restored.storeValue(snapshot.pieces.join(''))['ptc.value']
+      const step = { number: harness.step, now: harness.now, input: { type: 'restore', snapshot: value } } as const
+      const options = { ...snapshotOptions(), onOutput: () => undefined, readValue: restored.readValue }
+      const result = await restored.host.executeStep(restored.session, step, restored.sessionSpec, options)
+      assert.deepEqual(result, { type: 'restored', problem: null })
+      ;[restored.step, restored.cell] = [harness.step, harness.cell]
+      assert.equal((await restored.runCell(show)).output, output)
+    },
+  },
 } satisfies Behaviors
+
+const snapshotOptions = () => ({ attempt: 1, signal: AbortSignal.timeout(150_000) })
+
+/** Asks for the state of the session after its last step. */
+export function takeSnapshot({ host, session, step, limits }: SessionHarness): Promise<Snapshot> {
+  return host.snapshot(session, step, { limits, bytes: 1_000_000, seconds: 60 }, snapshotOptions())
+}
 
 /** Delivers the failure of call `bad` one step before the result of call `good`. */
 async function outputWithFailures(harness: SessionHarness, source: string): Promise<string> {

@@ -56,6 +56,9 @@ const rebuiltPrograms: Column['rebuilt programs'] = {
   'a rebuilt program catches the same errors of calls, in the same order': `
 attempt() { if value=$(tool get a=$1 2>&1); then jq -r . <<<"$value"; else echo "$1: \${value#tool: }"; fi; }
 attempt good & attempt bad & wait`,
+  'a snapshot restores variables in a new sandbox, without repeated steps': differs(
+    'There are no snapshots: a rebuild repeats all steps.',
+  ),
 }
 
 const subAgents: Column['sub-agents'] = {

@@ -1,4 +1,5 @@
 import type { Column } from '../../behaviors/index.js'
+import { takeSnapshot } from '../../behaviors/steps.js'
 import { tidiedAfterLimit } from '../../behaviors/limits.js'
 import assert from 'node:assert/strict'
 
@@ -78,6 +79,14 @@ const attempt = async (a) => {
   }
 }
 await Promise.all([attempt("good"), attempt("bad")])`,
+  'a snapshot restores variables in a new sandbox, without repeated steps': {
+    difference: 'There are no snapshots. A rebuild repeats the steps.',
+    async check(context) {
+      const harness = await context.newHarness()
+      await harness.runCell('const kept = 1')
+      assert.equal((await takeSnapshot(harness)).type, 'no_snapshot')
+    },
+  },
 }
 
 const subAgents: Column['sub-agents'] = {

@@ -78,6 +78,10 @@ async def attempt(name):
     except ToolDenied as error:
         print(f"{name}: {error}")
 await asyncio.gather(attempt("good"), attempt("bad"))`,
+  'a snapshot restores variables in a new sandbox, without repeated steps': [
+    'import uuid\ndrawn = {"ids": [str(uuid.uuid4())]}\nprint(drawn)',
+    'print(drawn)',
+  ],
 }
 
 const subAgents: Column['sub-agents'] = {

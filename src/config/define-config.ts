@@ -63,8 +63,8 @@ export interface PtcConfig {
   readonly models?: ModelFacts
   readonly sandbox?: SandboxOption
   /**
-   * The language of the code of runs, unless their agent or the run names one: `python`, `javascript` or `bash`; a list for runs
-   * whose model chooses for each cell. Default `python`. docs/guides/languages.md describes several.
+   * The language of the code of runs, unless their agent or the run names one: `python`, `javascript` or `bash`; a list
+   * for runs whose model chooses for each cell. Default `python`. docs/guides/languages.md describes them.
    */
   readonly language?: LanguageChoice
   /**

@@ -131,11 +131,11 @@ it('a named session starts in the language of the run that needs it, and refuses
   await env.ptc.sessions.close('books')
 })
 
-it('a sub-agent in the sandbox of its parent writes the language of the parent', async () => {
+it('a sub-agent in the sandbox of its parent writes the languages of the parent', async () => {
   const about = { instructions: 'You write lines.', description: 'Writes lines.' }
   const helper = defineAgent({ name: 'helper', ...about, sandbox: 'parent' })
   const writer = defineAgent({ name: 'writer', ...about, sandbox: 'parent', language: 'python' })
-  const chief = defineAgent({ name: 'chief', ...about, agents: [helper, writer], language: 'lines' })
+  const chief = defineAgent({ name: 'chief', ...about, agents: [helper, writer], language: ['lines', 'python'] })
   const { env } = await startLines({
     tools: [double],
     agents: [helper, writer, chief],
@@ -150,14 +150,17 @@ it('a sub-agent in the sandbox of its parent writes the language of the parent',
             answerResult,
           ],
         },
-        { match: { firstUserText: { equals: 'print' } }, turns: [turn(code('print greeting')), answerResult] },
+        {
+          match: { firstUserText: { equals: 'print' } },
+          turns: [turn(codeIn('python', 'print greeting\nprint language')), answerResult],
+        },
       ],
     },
   })
   const run = await env.startAgent({ question: 'go', agent: 'chief' })
   const result = await env.agentResult(run)
-  expect(JSON.stringify(env.api.requests.map(({ body }) => body))).toContain('hello')
-  expect(result.answer).toContain('agent writer writes python, and the sandbox of its parent runs lines')
+  expect(JSON.stringify(env.api.requests.map(({ body }) => body))).toContain('hello\\npython')
+  expect(result.answer).toContain('agent writer writes python, and the sandbox of its parent runs lines,python')
 })
 
 it('each cell of a run with several languages names its language, also when it is repeated', async () => {

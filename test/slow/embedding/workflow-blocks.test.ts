@@ -90,11 +90,19 @@ describe('a session in a workflow of a user', () => {
     expect(new Set(keys).size).toBe(4)
   })
 
-  test('a closed session in a workflow ends its executions', async ({ taskQueue, workflowId }) => {
+  test('a closed session in a workflow ends its executions, and an unknown language is refused', async ({
+    taskQueue,
+    workflowId,
+  }) => {
     const connection = await connect({ plugins: [await createPlugin()] })
     const worker = await createWorker({ connection, taskQueue, workflowsPath })
     const run = clientOf(connection).workflow.execute<typeof blocks.afterClose>('afterClose', { taskQueue, workflowId })
-    expect(await worker.runUntil(run)).toEqual(['SESSION_CLOSED', 'SESSION_CLOSED', 'SESSION_CLOSED'])
+    expect(await worker.runUntil(run)).toEqual([
+      'SESSION_CLOSED',
+      'SESSION_CLOSED',
+      'RUN_INPUT_INVALID',
+      'SESSION_CLOSED',
+    ])
   })
 
   test('a session is closed when its workflow is cancelled while its code waits for a tool', async ({

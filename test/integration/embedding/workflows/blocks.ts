@@ -29,13 +29,14 @@ export async function inTwoSessions(cell: string, isContinued = false): Promise<
   return outcomes
 }
 
-/** Executions that were queued when the session was closed, and a later one. */
+/** Executions that were queued when the session was closed, one in an unknown language, and a later one. */
 export async function afterClose(): Promise<string[]> {
   const session = await openSession()
   const running = session.execute('import asyncio\nawait asyncio.sleep(3600)')
-  const queued = session.execute('print(1)')
-  await session.close()
-  const all = await Promise.allSettled([running, queued, session.execute('print(2)')])
+  const queued = session.execute('print(1)', { language: 'python' })
+  const unknown = session.execute('puts 1', { language: 'ruby' })
+  await Promise.all([session.close(), unknown.catch(() => undefined)])
+  const all = await Promise.allSettled([running, queued, unknown, session.execute('print(2)')])
   return all.map((each) => (each.status === 'rejected' ? String(each.reason.type) : each.value.status))
 }
 

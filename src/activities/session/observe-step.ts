@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { measuresOf } from '../../common/calls/outcomes.js'
 import { defined } from '../../common/defined.js'
 import type { SessionRef } from '../../common/session/session.js'
 import type { DescribedStepResult, LocalCallAllowance, Step, StepResult } from '../../common/session/steps.js'
@@ -57,8 +58,7 @@ export async function observeStep(
   function toEnd(result: DescribedStepResult): readonly RunEvent[] {
     if (result.type === 'suspended') return []
     if (result.type === 'lost') return [{ type: 'step.failed', ...fields, audit }]
-    const { exitCode, usage } = result
-    const measures = defined({ exitCode, usage })
+    const measures = measuresOf(result)
     if (result.type === 'completed') return [{ type: 'cell.completed', ...fields, ...measures, audit }]
     const { kind: status, error } = result
     return [{ type: 'cell.failed', ...fields, status, ...measures, stream: () => ({ error }), audit }]

@@ -1,3 +1,4 @@
+import { defined } from '../defined.js'
 import type { ErrorCode } from '../errors.js'
 import type { FloatMask } from '../json/floats.js'
 import type { JsonValue } from '../json/json.js'
@@ -91,6 +92,12 @@ export interface CellMeasures {
   readonly usage?: CellUsage
 }
 
+/** Returns what the runner has reported, without the other members of a result. */
+export function measuresOf({ exitCode, usage }: CellMeasures): CellMeasures {
+  return defined({ exitCode, usage })
+}
+
+/** What the outcome of a cell has beside its status, its output and its error. */
 interface CellReport extends CellMeasures {
   /** The parts of `output` that were printed to stderr. Absent: none. */
   readonly stderr?: readonly TextRange[]

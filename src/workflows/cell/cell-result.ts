@@ -1,6 +1,5 @@
 import type { TextParts } from '../../common/agent/messages.js'
-import type { CellEnd, CellMeasures, CellOutcome } from '../../common/calls/outcomes.js'
-import { defined } from '../../common/defined.js'
+import { type CellEnd, type CellOutcome, measuresOf } from '../../common/calls/outcomes.js'
 import type { LostCause, StepOutcome } from '../../common/session/steps.js'
 import type { TextRange } from '../../common/text/text-ranges.js'
 import type { Run } from '../run/run.js'
@@ -36,11 +35,6 @@ export function cellEndOf(result: Exclude<StepOutcome, { type: 'suspended' }>, p
       pendingCalls.clear()
       return { status: 'diverged', error: result.reason }
   }
-}
-
-/** Returns what the runner has reported at the end of a cell. */
-export function measuresOf({ exitCode, usage }: CellMeasures): CellMeasures {
-  return defined({ exitCode, usage })
 }
 
 function lostEnd(cause: LostCause, reason: string): CellEnd {

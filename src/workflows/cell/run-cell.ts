@@ -23,7 +23,7 @@ import { CancellationScope, condition, isCancellation } from '@temporalio/workfl
 import { defined } from '../../common/defined.js'
 import { capturedCharacters } from '../../common/run/limits.js'
 import { executeCodeTool } from '../../common/names.js'
-import type { CellEnd, CellOutcome } from '../../common/calls/outcomes.js'
+import { type CellEnd, type CellOutcome, measuresOf } from '../../common/calls/outcomes.js'
 import type { DescribedCall, DescribedStepResult, StepInput } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
@@ -35,7 +35,6 @@ import {
   type CellRun,
   toCellOutcome,
   interruptedMessage,
-  measuresOf,
   sourceTooLarge,
   totalTimeExceeded,
   tooManyCalls,

@@ -147,15 +147,9 @@ class OutputCapture:
         self.printed = 0  # characters, with the dropped ones
         self.stderr = deque(maxlen=MAXIMUM_RANGES)  # [start, end] in the printed characters
 
-    def before_write(self):
-        if not is_forked_child():
-            self.written.mark()
-
     def on_write(self, stream, count):
         """User code wrote `count` bytes. Drains the file when it is large, and sends output at intervals."""
-        if is_forked_child():  # its parent drains the file
-            return
-        self.written.mark(stream)
+        self.written.mark(stream)  # by the size of the file: the program may have redirected the descriptor
         self.unread += count
         now = monotonic()
         is_full = self.unread >= CHUNK_BYTES or len(self.written.parts) >= MAXIMUM_PARTS
@@ -275,7 +269,9 @@ class CapturedFile(FileIO):
         self.stream = descriptor - 1
 
     def write(self, data):
-        self.output.before_write()
+        if is_forked_child():  # its parent drains the file
+            return super().write(data)
+        self.output.written.mark()
         count = super().write(data)
         self.output.on_write(self.stream, count)
         return count

@@ -23,17 +23,28 @@ export function textBlock(text: string, options: TextBlockOptions): readonly Lin
   const blank = /^(?:[^\S\n]*\n)+/.exec(text)?.[0].length ?? 0
   const trimmed = text.slice(blank).trimEnd()
   if (trimmed === '') return []
+  const wraps = prose || limit === undefined
   let position = blank
-  const lines = trimmed.split('\n').flatMap((line) => {
+  const printed = trimmed.split('\n').map((line) => {
     const from = position
     position += line.length + 1
+    return { line, from }
+  })
+  const toLines = ({ line, from }: (typeof printed)[number]): Line[] => {
     const isError = stderr.some(([start, end]) => start < from + Math.max(line.length, 1) && end > from)
     const sanitized = sanitize(line.replace(/\r$/, ''))
-    const shown = prose || limit === undefined ? wrap(sanitized, columns) : [sanitized]
+    const shown = wraps ? wrap(sanitized, columns) : [sanitized]
     return shown.map((each): Line => [part(each, isError ? 'yellow' : style)])
-  })
+  }
+  const select = <Each>(all: readonly Each[]): readonly Each[] => {
+    return keep === 'head' ? all.slice(0, limit) : all.slice(-(limit ?? 0))
+  }
   // A line that says "1 more line" takes as much space as that line.
-  if (limit === undefined || lines.length <= limit + 1) return lines
-  const missing: Line = [part(`… ${pluralize(lines.length - limit, 'more line')}`, 'dim')]
-  return keep === 'head' ? [...lines.slice(0, limit), missing] : [missing, ...lines.slice(-limit)]
+  const isTooLong = (count: number) => limit !== undefined && count > limit + 1
+  // An output may have a million lines, so only those that are shown are sanitized.
+  const shown = (!wraps && isTooLong(printed.length) ? select(printed) : printed).flatMap(toLines)
+  const count = wraps ? shown.length : printed.length
+  if (limit === undefined || !isTooLong(count)) return shown
+  const missing: Line = [part(`… ${pluralize(count - limit, 'more line')}`, 'dim')]
+  return keep === 'head' ? [...select(shown), missing] : [missing, ...select(shown)]
 }

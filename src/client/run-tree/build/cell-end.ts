@@ -1,4 +1,4 @@
-import type { CallStatus, CellMeasures, CellOutcome, CellStatus } from '../../../common/calls/outcomes.js'
+import { type CallStatus, type CellOutcome, type CellStatus, measuresOf } from '../../../common/calls/outcomes.js'
 import { defined } from '../../../common/defined.js'
 import type { CellDraft } from './draft.js'
 import type { StepResult, DeliveredOutcome } from '../history/payload-schemas.js'
@@ -42,10 +42,6 @@ export function closeOpenCell(cell: CellDraft, toolResult: string | undefined, a
 export function applyProgramOutcome(cell: CellDraft, outcome: CellOutcome, at: number): void {
   cell.reported = { text: outcome.output, ...defined({ stderr: outcome.stderr }) }
   endCell(cell, outcome.status, outcome.status === 'ok' ? undefined : outcome.error, cell.endedAt ?? at)
-}
-
-export function measuresOf({ exitCode, usage }: CellMeasures): CellMeasures {
-  return defined({ exitCode, usage })
 }
 
 /** Reads the outcome of a direct call from its tool result. */

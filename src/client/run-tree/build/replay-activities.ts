@@ -11,10 +11,11 @@ import {
   toolsOf,
   type TurnDraft,
 } from './draft.js'
-import { applyStepResult, closeOpenCell, endCell, measuresOf, parseToolResult } from './cell-end.js'
+import { applyStepResult, closeOpenCell, endCell, parseToolResult } from './cell-end.js'
 import { externalizableString, isSameText } from '../values/external-values.js'
 import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
 import type { ActivityRecord } from '../history/activity-record.js'
+import { measuresOf } from '../../../common/calls/outcomes.js'
 import { approvalKey } from '../../../common/calls/approvals.js'
 import { questionKey } from '../../../common/calls/questions.js'
 import type { CallPosition } from '../../../common/calls/calls.js'

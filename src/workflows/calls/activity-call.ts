@@ -45,7 +45,7 @@ export async function callActivity(call: AdmittedCall, answers?: CallAnswers): P
   const withLabels = call.calls.dataFlow.labelsResults(call.tool.name)
   const asked = { ...defined({ followUp: followUp?.input, answers }), ...(withLabels && { withLabels }) }
   const execute = () => scheduleToolActivity(call, { ...toolInput(call), ...asked })
-  const result = await call.calls.sampling.during(call, execute)
+  const result = await (call.tool.samples ? call.calls.sampling.during(call, execute) : execute())
   // Without a follow-up or labels, the result of the activity is the bare result of the call.
   const isBare = !followUp && !withLabels
   const followed = isBare ? { value: result, followUps: [] } : (result as unknown as FollowedCall)

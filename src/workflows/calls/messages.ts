@@ -71,10 +71,13 @@ function assertCompleteCallInput(input: unknown): asserts input is CompleteCallI
     throw rejection('RUN_INPUT_INVALID', `the input of ${completeCallUpdate} is not valid`)
 }
 
+/** Characters of an idempotency key, and of the id of a request. */
+const maxKeyLength = 64
+
 function assertSampleInput(input: unknown): asserts input is SampleUpdateInput {
   const { idempotencyKey, id, request, maxTokens, promptTokens } = (input ?? {}) as Partial<SampleUpdateInput>
   const areCounts = [maxTokens, promptTokens].every((count) => Number.isSafeInteger(count) && Number(count) >= 0)
-  const areTexts = [idempotencyKey, id].every((each) => typeof each === 'string')
+  const areTexts = [idempotencyKey, id].every((each) => typeof each === 'string' && each.length <= maxKeyLength)
   if (!areTexts || typeof request !== 'object' || request === null || !areCounts)
     throw rejection('RUN_INPUT_INVALID', `the input of ${sampleUpdate} is not valid`)
 }

@@ -61,9 +61,8 @@ export class Sampling {
     return { used: Object.fromEntries(this.#used), ...replies }
   }
 
-  /** Executes a call, whose service may ask until it has ended. */
+  /** Executes a call of a tool with `samples`. Its service may ask until the call has ended. */
   async during<Result>(call: AdmittedCall, execute: () => Promise<Result>): Promise<Result> {
-    if (!call.tool.samples) return execute()
     const scope = new CancellationScope()
     this.#open.set(call.idempotencyKey, { call, scope })
     try {

@@ -85,7 +85,7 @@ export async function callTool(
         const asked = { ...options, signal: limited, ...(asking && { allowInputRequired: true as const }) }
         return connected.callTool({ ...params, ...more }, asked)
       })
-    // A prompt has no secrets.
+    // No credential of the server enters a prompt.
     const redacted: Sample | undefined =
       sample && ((request, limited) => sample(connection.redactAll(request), limited))
     const direct = async () => connection.client(signal)
@@ -118,10 +118,10 @@ export async function callTool(
   }
 }
 
-/** The code of the SDK for a server that asks people although the client says that nobody can be asked. */
+/** The code of the SDK for a server that asks although the client says that nobody can be asked. */
 const unsupportedResult = 'UNSUPPORTED_RESULT_TYPE'
-const cannotAsk = 'the server asks people, which `elicitation` of the configuration does not allow'
-const asksForNoCall = 'the server asks people about a request that is no call of a tool'
+const cannotAsk = 'the server asks people or a model, which the configuration does not allow'
+const asksForNoCall = 'the server asks people or a model about a request that is no call of a tool'
 
 const ignore = (): void => undefined
 

@@ -6,8 +6,8 @@
  * Invariants:
  * 1. In protocols before 2026, a request of a server does not name its call. So such a server has one call at a time,
  *    and a connection whose call ended without the server's answer is closed: a late question would be shown to the
- *    people of another run, and a late request for a reply paid by it. A closed connection may live on for other
- *    requests, and then its questions are cancelled.
+ *    people of another run, and that run would pay for a late request for a reply. A closed connection may live on for
+ *    other requests, and then its questions are cancelled.
  * 2. A question outside of a call is cancelled, also one during another request, such as the reading of a resource. A
  *    request for a reply is refused then.
  */
@@ -57,7 +57,7 @@ export interface ConnectionAccess {
 }
 
 /** What the configuration allows a server. */
-export interface Allowed {
+interface Allowed {
   readonly elicitation: boolean
   readonly sampling: boolean
 }
@@ -170,7 +170,13 @@ export class InteractiveConnection {
 
   /** An error by which a server asks to open an address, before it executes the call. */
   #questionsOf(thrown: unknown, { answered }: CallAnswers): Error | undefined {
-    if (!(thrown instanceof Error) || !('elicitations' in thrown) || !Array.isArray(thrown.elicitations)) return
+    if (
+      !this.#allowed.elicitation ||
+      !(thrown instanceof Error) ||
+      !('elicitations' in thrown) ||
+      !Array.isArray(thrown.elicitations)
+    )
+      return
     const read = thrown.elicitations.slice(0, maxQuestionsAtOnce).map((params) => readElicitation(this.#from, params))
     const questions = read.flatMap(({ question }) => question ?? [])
     return questions.length === 0 ? undefined : inputRequired(this.#from, questions, answered)

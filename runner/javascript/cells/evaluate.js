@@ -5,8 +5,7 @@
 'use strict'
 const inspector = require('node:inspector')
 const v8 = require('node:v8')
-const { normalise } = require('./normalise.js')
-const { stripTypes } = require('./typescript.js')
+const { prepare } = require('./prepare.js')
 
 const { createHook } = v8.promiseHooks
 const { then } = programGlobal.Promise.prototype
@@ -46,46 +45,6 @@ class Evaluator {
       (error) => onEnd({ error }),
     )
   }
-}
-
-/** Plain JavaScript never loses a part to the removal of types: `a < b > (c)` is a comparison. */
-function prepare(source, number) {
-  try {
-    return normalise(source, number)
-  } catch (error) {
-    let stripped
-    try {
-      stripped = stripTypes(source)
-    } catch (problem) {
-      if (problem.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw withHint(problem)
-    }
-    if (stripped === undefined) throw withPosition(error, source, number)
-    try {
-      return normalise(stripped, number)
-    } catch (problem) {
-      throw withPosition(problem, source, number)
-    }
-  }
-}
-
-function withHint({ message }) {
-  return new SyntaxError(`${message}. Only types are removed: write an enum as an object, a namespace as a module.`)
-}
-
-/** Adds the line of the code, as Node does. */
-function withPosition(error, source, number) {
-  const { loc, message } = error
-  if (!loc) return error
-  const line = source.split('\n')[loc.line - 1] ?? ''
-  const text = message.replace(/ \(\d+:\d+\)$/, '')
-  const shown = line.length > 200 ? [] : [line, `${' '.repeat(loc.column)}^`]
-  const located = new SyntaxError(text)
-  located.stack = [`cell-${number}.js:${loc.line}`, ...shown, '', `SyntaxError: ${text}${hintFor(text)}`].join('\n')
-  return located
-}
-
-function hintFor(text) {
-  return text.includes("'return' outside of function") ? '. A cell is no function: print the result.' : ''
 }
 
 function syntaxErrorOf(answer, number) {

@@ -1,5 +1,5 @@
 /*
- * Captures the output of user code and its children. Keeps the head and the tail, and counts the rest.
+ * Captures the output of user code and its children.
  *
  * One file without a name behind descriptors 1 and 2 keeps the order of prints, raw writes and children; a pipe would
  * need a thread that drains it.
@@ -7,46 +7,39 @@
 'use strict'
 const fs = require('node:fs')
 const { StringDecoder } = require('node:string_decoder')
+const { BoundedText } = require('./bounded-text.js')
 
 const { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync } = fs
 const CHUNK_BYTES = 1 << 20
 const STREAM_MS = 250 // between two output messages of a cell
 const STREAM_CHARACTERS = 4_000
-const MINIMUM_STEP_CHARACTERS = 1_000 // that every step may print, even after much output of its cell
-const RESERVED_CHARACTERS = 200 // for the omission marker and for hints: the host cuts at the limit, and would cut them
 const realNow = performance.now.bind(performance)
 
 class OutputCapture {
   constructor(channel) {
     this.channel = channel
     this.step = 0
-    this.capacity = 20_000
+    this.text = new BoundedText()
     this.decoder = new StringDecoder('utf8')
     this.unread = 0
-    this.#clear()
     this.beginCell()
     this.file = redirect()
     for (const stream of [process.stdout, process.stderr]) this.#watch(stream)
   }
 
   setLimit(characters) {
-    this.capacity = characters
+    this.text.capacity = characters
   }
 
   beginCell() {
     this.lastSent = realNow() // so a short cell sends no output message before its result
-    this.remaining = this.capacity
+    this.text.beginCell()
   }
 
   /** Returns the output since the last take, and the note of the runner. */
-  take(note = '') {
+  take(note) {
     this.#drain()
-    const cut = this.dropped > 0 ? `\n[... ${this.dropped} characters cut ...]\n` : ''
-    const text = this.head + cut + this.tail
-    this.#clear()
-    this.remaining -= text.length
-    const separator = note !== '' && text !== '' && !text.endsWith('\n') ? '\n' : ''
-    return text + separator + note
+    return this.text.take(note)
   }
 
   /** Drains the file when it is large, and sends output at intervals. */
@@ -67,11 +60,6 @@ class OutputCapture {
     }
   }
 
-  #clear() {
-    this.head = this.tail = ''
-    this.dropped = 0
-  }
-
   /** Moves the output from the file to the bounded text. Returns the end of the output. */
   #drain() {
     this.unread = 0
@@ -82,28 +70,11 @@ class OutputCapture {
       const count = readSync(this.file, chunk, 0, chunk.length, offset)
       if (count === 0) break
       text = this.decoder.write(chunk.subarray(0, count))
-      this.#add(text)
+      this.text.add(text)
       offset += count
     }
     ftruncateSync(this.file, 0)
     return text
-  }
-
-  #add(text) {
-    const free = Math.max(this.remaining, Math.min(MINIMUM_STEP_CHARACTERS, this.capacity))
-    const limit = Math.max(free - RESERVED_CHARACTERS, Math.floor(free / 2))
-    const headLimit = Math.floor(limit / 2)
-    if (this.tail === '' && this.head.length < headLimit) {
-      const rest = headLimit - this.head.length
-      this.head += text.slice(0, rest)
-      text = text.slice(rest)
-    }
-    this.tail += text
-    const excess = this.tail.length - (limit - headLimit)
-    if (excess > 0) {
-      this.dropped += excess
-      this.tail = this.tail.slice(excess)
-    }
   }
 }
 

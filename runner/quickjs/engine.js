@@ -22,8 +22,10 @@ const sharedFiles = ['program/errors', 'program/tools', 'cells/error-text']
 /** The code was ended from outside: it has no value and no error. */
 class Ended extends Error {}
 
-/** The program needs more memory than its session has. The code that needed it has ended. */
-class OutOfMemory extends Error {}
+/** The engine has ended the code, which can't catch that: it needs more memory than its session has, for example. */
+class Refused extends Error {}
+
+const OUT_OF_MEMORY = 'out of memory'
 
 class Engine {
   /** @param functions what the program's side can call, by name */
@@ -146,12 +148,14 @@ class Engine {
     } catch (error) {
       const { name, message } = error
       if (!('handle' in error)) {
-        if (/malloc failed/.test(message)) throw new OutOfMemory()
+        if (/malloc failed/.test(message)) throw new Refused(OUT_OF_MEMORY)
         throw error
       }
       disposeOf(error)
       if (this.interrupts.reason !== undefined) throw new Ended()
-      if (message === 'out of memory' || message === 'null') throw new OutOfMemory()
+      if (name === 'InternalError') throw new Refused(message)
+      // Without memory for an error, there is none.
+      if (message === 'null') throw new Refused(OUT_OF_MEMORY)
       if (name === 'SyntaxError') throw Object.assign(new SyntaxError(message), { stack: `SyntaxError: ${message}` })
       throw new Error(`the engine failed: ${name}: ${message}`)
     }
@@ -222,4 +226,4 @@ return require('program').start(JSON.parse(names))
 })`
 }
 
-module.exports = { Ended, Engine, OutOfMemory, RUNNER }
+module.exports = { Ended, Engine, OUT_OF_MEMORY, Refused }

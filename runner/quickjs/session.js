@@ -15,7 +15,7 @@ const { CellStop } = require('../javascript/program/errors.js')
 const { Channel } = require('../javascript/protocol/channel.js')
 const { OpenCalls } = require('../javascript/protocol/open-calls.js')
 const { StepProtocol } = require('../javascript/protocol/step-protocol.js')
-const { Ended, Engine, OutOfMemory } = require('./engine.js')
+const { Ended, Engine, OUT_OF_MEMORY, Refused } = require('./engine.js')
 const { parseAddress, parseQuery, writeQuery } = require('./host/address.js')
 const { callFormatter } = require('./host/locale.js')
 const { Interrupts } = require('./interrupts.js')
@@ -104,8 +104,7 @@ class Session {
   #start(frame) {
     const { number } = this.cell
     if (frame.input_data !== undefined) {
-      const problem = this.engine.call('setInput', this.#textOf(frame.input_data, 'value'))
-      if (problem !== undefined) throw new OutOfMemory()
+      this.engine.call('setInput', this.#textOf(frame.input_data, 'value'))
     }
     // The source is a text, so it is in the frame as it is, and JSON when it came in pieces.
     const source = frame.ref === undefined ? frame.source : JSON.parse(this.protocol.values.take(frame.ref))
@@ -160,7 +159,7 @@ class Session {
   #stop(error) {
     this.#forgetWork()
     if (error instanceof Ended) this.cell.end = this.#endByInterrupt()
-    else if (error instanceof OutOfMemory) this.cell.end = this.#endByMemory()
+    else if (error instanceof Refused) this.cell.end = this.#endByEngine(error)
     else if (error instanceof CellStop) this.cell.end ??= { type: 'failed', kind: error.kind, error: error.message }
     else if (error instanceof SyntaxError) this.cell.end ??= failure(error.stack)
     else throw error
@@ -178,9 +177,10 @@ class Session {
     return { type: 'failed', kind: 'timed_out', error: `the code was stopped: ${rule}. Do less in one cell.` }
   }
 
-  #endByMemory() {
+  #endByEngine({ message }) {
     const megabytes = Math.floor(this.limits.memory_bytes / 1e6)
-    return failure(`InternalError: out of memory. The code may use ${megabytes} MB: keep less at once.`)
+    const rule = message === OUT_OF_MEMORY ? `. The code may use ${megabytes} MB: keep less at once.` : ''
+    return failure(`InternalError: ${message}${rule}`)
   }
 
   /** Sends the new calls, blocks until the next step, and continues. */
@@ -243,7 +243,7 @@ class Session {
     try {
       return this.interrupts.measure(() => this.engine.takeRejections())
     } catch (error) {
-      if (error instanceof Ended || error instanceof OutOfMemory) return []
+      if (error instanceof Ended || error instanceof Refused) return []
       throw error
     }
   }

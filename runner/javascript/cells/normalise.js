@@ -53,11 +53,21 @@ function normalise(source, number, keyword = 'let') {
     replace(start, start + 'var'.length, isBlock ? 'void 0,' : '   ')
   }
   for (const statement of program.body) rewrite(statement, { source, number, keyword, replace, hoisted })
-  edits.reverse() // of edits at one place, the last one is made first
-  edits.sort((one, other) => other.start - one.start || other.end - one.end)
-  const body = edits.reduce((code, { start, end, text }) => code.slice(0, start) + text + code.slice(end), source)
+  const body = applyEdits(source, edits)
   // A directive stays the first statement.
   return hoisted.size === 0 ? body : insertAfterDirectives(body, [...hoisted.values()].join(''), program)
+}
+
+/** Edits at one place stay in their order, insertions before a replacement. */
+function applyEdits(source, edits) {
+  edits.sort((one, other) => one.start - other.start || one.end - other.end)
+  let position = 0
+  const parts = edits.map(({ start, end, text }) => {
+    const part = source.slice(position, start) + text
+    position = end
+    return part
+  })
+  return parts.join('') + source.slice(position)
 }
 
 /** The code of models is a module, or a script that a module refuses, such as one with `with` or octal numbers. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 export const completed = { type: 'completed' }
-const failed = (error: string, kind = 'code_error') => ({
+export const failed = (error: string, kind = 'code_error') => ({
   type: 'failed',
   kind,
   error: expect.stringContaining(error) as string,

@@ -186,8 +186,7 @@ class Session {
   }
 
   #suspendWithLocalWork(wakeIn) {
-    if (!this.cell || this.#isEnding || (this.calls.size === 0 && this.timers.untilFirst === undefined))
-      return false
+    if (!this.cell || this.#isEnding || (this.calls.size === 0 && this.timers.untilFirst === undefined)) return false
     if (!this.interrupts.leave()) return false
     this.#suspend(wakeIn)
     return true

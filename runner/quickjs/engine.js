@@ -78,7 +78,11 @@ class Engine {
     return this.#guarded(() => {
       const { vm } = this
       return vm.withScope(() => {
-        const result = vm.callFunction(this.program.getProp(name), vm.undefined, ...values.map((each) => this.#toHandle(each)))
+        const result = vm.callFunction(
+          this.program.getProp(name),
+          vm.undefined,
+          ...values.map((each) => this.#toHandle(each)),
+        )
         return result.isString ? result.toString() : undefined
       })
     })
@@ -114,7 +118,7 @@ class Engine {
   /** Returns the texts of the rejections that nothing has handled, and forgets them. */
   takeRejections() {
     const texts = [...this.rejections.values()].map(({ reason }) => this.#format(reason))
-    for (const identity of [...this.rejections.keys()]) this.#forget(identity)
+    for (const identity of this.rejections.keys()) this.#forget(identity)
     return texts
   }
 
@@ -157,7 +161,7 @@ class Engine {
       // Without memory for an error, there is none.
       if (message === 'null') throw new Refused(OUT_OF_MEMORY)
       if (name === 'SyntaxError') throw Object.assign(new SyntaxError(message), { stack: `SyntaxError: ${message}` })
-      throw new Error(`the engine failed: ${name}: ${message}`)
+      throw new Error(`the engine failed: ${name}: ${message}`, { cause: error })
     }
   }
 

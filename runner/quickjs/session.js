@@ -74,7 +74,8 @@ class Session {
     if (!isFirst) return
     this.clock.origin = startedAt
     this.random = new RandomStream(`${seed} ${session}`)
-    const configure = () => this.engine.call('configure', JSON.stringify({ tools, argumentBytes: limits.argument_bytes, startedAt }))
+    const configure = () =>
+      this.engine.call('configure', JSON.stringify({ tools, argumentBytes: limits.argument_bytes, startedAt }))
     this.interrupts.measure(configure)
   }
 
@@ -268,7 +269,7 @@ class Session {
       print: (text) => this.#print(text),
       call: (tool, text) => this.#call(tool, text),
       startTimer: (ms, isRepeated) => this.#startTimer(ms, isRepeated === 1),
-      clearTimer: (id) => void this.timers.remove(id),
+      clearTimer: (id) => this.timers.remove(id),
       startImmediate: (id) => void this.immediates.push(id),
       clearImmediate: (id) => void (this.immediates = this.immediates.filter((each) => each !== id)),
       monotonic: () => this.clock.readMonotonic(),

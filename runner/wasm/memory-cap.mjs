@@ -16,7 +16,12 @@ export function capMemory(wasm, bytes) {
     const end = size.end + size.value
     if (wasm[offset] === memorySection) {
       const section = withMaximum(wasm, size.end, Math.floor(bytes / pageBytes))
-      const capped = [wasm.subarray(0, offset), [memorySection, ...toNumber(section.length)], section, wasm.subarray(end)]
+      const capped = [
+        wasm.subarray(0, offset),
+        [memorySection, ...toNumber(section.length)],
+        section,
+        wasm.subarray(end),
+      ]
       return concatenate(capped)
     }
     offset = end

@@ -4,7 +4,8 @@ const { normalise } = require('./normalise.js')
 const { canStripTypes, stripTypes } = require('./typescript.js')
 
 const NODE = process.versions.node
-const LOOKS_TYPED = /^\s*(export\s+)?(interface|type|enum|declare|abstract|namespace)\s|\w\??:\s*[\w{[(]|\sas\s|<\w+>|\bimport type\b/
+const LOOKS_TYPED =
+  /^\s*(export\s+)?(interface|type|enum|declare|abstract|namespace)\s|\w\??:\s*[\w{[(]|\sas\s|<\w+>|\bimport type\b/
 
 /**
  * Returns the code of a cell for the engine: without types, and normalised.
@@ -45,7 +46,9 @@ function withPosition(error, source, number) {
   const text = message.replace(/ \(\d+:\d+\)$/, '')
   const shown = line.length > 200 ? [] : [line, `${' '.repeat(loc.column)}^`]
   const located = new SyntaxError(text)
-  located.stack = [`cell-${number}.js:${loc.line}`, ...shown, '', `SyntaxError: ${text}${hintFor(text, line)}`].join('\n')
+  located.stack = [`cell-${number}.js:${loc.line}`, ...shown, '', `SyntaxError: ${text}${hintFor(text, line)}`].join(
+    '\n',
+  )
   return located
 }
 

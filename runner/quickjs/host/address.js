@@ -2,7 +2,19 @@
 'use strict'
 
 const { URL, URLSearchParams } = globalThis
-const parts = ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'hash']
+const parts = [
+  'href',
+  'origin',
+  'protocol',
+  'username',
+  'password',
+  'host',
+  'hostname',
+  'port',
+  'pathname',
+  'search',
+  'hash',
+]
 
 /**
  * Parses an address, and changes one part of it.

@@ -6,7 +6,7 @@ const { parse, stringify } = JSON
 class URLSearchParams {
   #pairs
   #onChange
-  constructor(input = '', onChange = undefined) {
+  constructor(input = '', onChange) {
     this.#onChange = onChange
     if (typeof input === 'object' && input !== null) {
       const pairs = typeof input[Symbol.iterator] === 'function' ? [...input] : Object.entries(input)
@@ -24,7 +24,9 @@ class URLSearchParams {
     this.#changed()
   }
   delete(name, value) {
-    this.#pairs = this.#pairs.filter(([key, each]) => key !== String(name) || (value !== undefined && each !== String(value)))
+    this.#pairs = this.#pairs.filter(
+      ([key, each]) => key !== String(name) || (value !== undefined && each !== String(value)),
+    )
     this.#changed()
   }
   get(name) {
@@ -75,7 +77,8 @@ class URL {
   #query
   constructor(input, base) {
     const text = host.parseAddress(String(input), base === undefined ? '' : String(base), '', '')
-    if (text === '') throw Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL', input: String(input) })
+    if (text === '')
+      throw Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL', input: String(input) })
     this.#parts = parse(text)
   }
   static canParse(input, base) {
@@ -116,15 +119,30 @@ class URL {
 const { part, change } = URL
 delete URL.part
 delete URL.change
-const names = ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'hash']
+const names = [
+  'href',
+  'origin',
+  'protocol',
+  'username',
+  'password',
+  'host',
+  'hostname',
+  'port',
+  'pathname',
+  'search',
+  'hash',
+]
 for (const name of names)
   Object.defineProperty(URL.prototype, name, {
     get() {
       return part(this, name)
     },
-    set: name === 'origin' ? undefined : function (value) {
-      change(this, name, value)
-    },
+    set:
+      name === 'origin'
+        ? undefined
+        : function (value) {
+            change(this, name, value)
+          },
     enumerable: true,
     configurable: true,
   })

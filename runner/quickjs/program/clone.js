@@ -5,6 +5,7 @@ const typedArrays = [
   Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array,
   Float32Array, Float64Array, BigInt64Array, BigUint64Array,
 ] // prettier-ignore
+const boxed = [Number, String, Boolean]
 const errors = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError]
 
 function clone(value, seen) {
@@ -37,13 +38,14 @@ function clone(value, seen) {
     const Class = errors.find((each) => value instanceof each) ?? Error
     const copy = keep(new Class(value.message))
     for (const name of ['stack', 'cause'])
-      if (name in value) Object.defineProperty(copy, name, { value: clone(value[name], seen), writable: true, configurable: true })
+      if (name in value)
+        Object.defineProperty(copy, name, { value: clone(value[name], seen), writable: true, configurable: true })
     return copy
   }
   if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet)
     throw new DOMException(`${Object.prototype.toString.call(value)} could not be cloned.`, 'DataCloneError')
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) return keep(Object(value.valueOf()))
-  const copy = keep(Array.isArray(value) ? new Array(value.length) : {})
+  if (boxed.some((each) => value instanceof each)) return keep(Object(value.valueOf()))
+  const copy = keep(Array.isArray(value) ? Object.assign([], { length: value.length }) : {})
   for (const key of Object.keys(value)) copy[key] = clone(value[key], seen)
   return copy
 }

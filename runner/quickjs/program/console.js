@@ -66,7 +66,10 @@ function format(values) {
 function tableOf(data) {
   if (data === null || typeof data !== 'object') return inspect(data)
   const show = (value) => inspect(value, { maxArrayLength: 3, breakLength: Infinity, depth: 1 })
-  const entries = data instanceof Map || data instanceof Set ? [...data].map((each, index) => [index, each]) : keys(data).map((key) => [key, data[key]])
+  const entries =
+    data instanceof Map || data instanceof Set
+      ? [...data].map((each, index) => [index, each])
+      : keys(data).map((key) => [key, data[key]])
   const columns = ['(index)']
   let hasValues = false
   const rows = entries.slice(0, MAXIMUM_ROWS).map(([key, value]) => {

@@ -12,8 +12,13 @@ function start({ IMPORT, META, NAME }) {
   delete globalThis.Atomics
   const { installStacks, formatError } = require('./stacks.js')
   installStacks()
-  for (const file of ['console', 'timers', 'text', 'address', 'locale', 'events', 'clone', 'random']) require(file).install()
-  inspect(new (class Any {})()) // the formatter looks for URL at its first use, and code may declare that name
+  for (const file of ['console', 'timers', 'text', 'address', 'locale', 'events', 'clone', 'random'])
+    require(file).install()
+  inspect(
+    new (class {
+      value = 0
+    })(),
+  ) // the formatter looks for URL at its first use, and code may declare that name
   defineHidden(IMPORT, refuseImport)
   defineHidden(META, Object.freeze({ url: 'file:///cell.js', filename: '/cell.js', dirname: '/' }))
   defineHidden(NAME, (value, name) => Object.defineProperty(value, 'name', { value: name, configurable: true }))

@@ -47,7 +47,10 @@ function prepareStackTrace(error, frames) {
     if (file === RUNNER || frame.isNative() || file === null || file === '<input>') continue
     const name = frame.getFunctionName()
     const place = `${file}:${frame.getLineNumber()}:${frame.getColumnNumber()}`
-    text += name === null || name === '' || name === '<eval>' ? `\n    at ${place}` : `\n    at ${withoutSuffix(name)} (${place})`
+    text +=
+      name === null || name === '' || name === '<eval>'
+        ? `\n    at ${place}`
+        : `\n    at ${withoutSuffix(name)} (${place})`
   }
   return text
 }

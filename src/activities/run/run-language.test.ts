@@ -114,16 +114,14 @@ it('client tools are described in the language of the run', async () => {
 it.each([
   ['an unknown language', { language: 'ruby' }, 'there is no language "ruby"; there are: python, javascript'],
   ['a language that is no text', { language: 7 as never }, 'language'],
-  ['JavaScript in the embedded sandbox', { language: 'javascript', sandbox: 'wasm' }, 'does not execute javascript'],
   ['JavaScript at Anthropic', { language: 'javascript', sandbox: 'anthropic' }, 'does not execute javascript'],
 ])('refuses a run with %s', async (_, options, message) => {
   const type = 'RUN_INPUT_INVALID'
   await expect(load(options)).rejects.toMatchObject({ type, message: expect.stringContaining(message) })
 })
 
-it('refuses a run in JavaScript on workers with only the embedded sandbox, and a plain run has no code', async () => {
-  const type = 'RUN_INPUT_INVALID'
-  await expect(load({ language: 'javascript' }, 'python', 'wasm')).rejects.toMatchObject({ type })
+it('accepts a run in JavaScript on workers with only the embedded sandbox, also without code', async () => {
+  expect(await load({ language: 'javascript' }, 'python', 'wasm')).toMatchObject({ language: 'javascript' })
   await load({ language: 'javascript', clientTools: [look('direct')], isPlain: true }, 'python', 'wasm')
 })
 

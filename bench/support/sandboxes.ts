@@ -48,10 +48,11 @@ export async function openSession(
   host: SessionHost,
   backend: BackendName,
   readValue: ReadValue = rejectValues,
+  language = 'python',
 ): Promise<BenchSession> {
   const id = randomUUID()
   const workflowId = `bench-${id}`
-  const owner = { workflowId, runId: id, language: 'python', limits: defaultLimits }
+  const owner = { workflowId, runId: id, language, limits: defaultLimits }
   const { signal } = new AbortController()
   const { session } = await host.open({ id, epoch: 1, backend, startedAt: Date.now() }, owner, signal)
   let steps = 0

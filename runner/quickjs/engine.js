@@ -14,7 +14,7 @@ const ASYNC = 1 << 7 // evaluates a script with `await` at its top level
 const STACK_BYTES = 256 * 1024
 const MONOTONIC = 1 // a clock of WASI
 const MAXIMUM_REJECTIONS = 100
-const MAXIMUM_DISCARDS = 10_000
+const MAXIMUM_DISCARDS = 1_000
 
 const ownFiles = ['program', 'console', 'stacks', 'timers', 'text', 'address', 'locale', 'events', 'clone', 'random']
 const sharedFiles = ['program/errors', 'program/tools', 'cells/error-text']
@@ -59,14 +59,18 @@ class Engine {
 
   #hostFunction(name, call) {
     const { vm } = this
-    return vm.newFunction(name, (...handles) => this.#toHandle(call(...handles.map(valueOf))))
+    return vm.newFunction(name, (...handles) => {
+      this.returned?.dispose() // the engine has copied it
+      this.returned = undefined
+      return (this.returned = this.#toHandle(call(...handles.map(valueOf))))
+    })
   }
 
   #toHandle(value) {
     const { vm } = this
     if (typeof value === 'string') return vm.newString(value)
     if (typeof value === 'number') return vm.newNumber(value)
-    return value instanceof Uint8Array ? vm.newUint8Array(value) : vm.undefined
+    return value instanceof Uint8Array ? vm.newUint8Array(value) : vm.undefined // never disposed: it is shared
   }
 
   /**

@@ -27,6 +27,8 @@ const STREAM_CHARACTERS = 4_000
 const REJECTION_MS = 1_000 // for the texts of rejections, after the cell
 /** Values arrive in the memory of this process, whose heap is smaller than the memory of the engine can be. */
 const MAXIMUM_VALUE_MEMORY = 256 * 1024 * 1024
+/** QuickJS keeps `var` from cell to cell. */
+const KEYWORD = 'var'
 const completed = { type: 'completed' }
 
 class Session {
@@ -34,6 +36,7 @@ class Session {
   static async create({ bindings, exit, ...files }) {
     const session = new Session(bindings, exit)
     const { clock, interrupts } = session
+    prepare('0', 0, KEYWORD) // the first parse takes longer than those after it
     session.engine = await Engine.create({ ...files, clock, interrupts, functions: session.#hostFunctions() })
     session.language = `QuickJS ${session.engine.vm.versions?.quickjs ?? ''}`.trim()
     return session
@@ -41,7 +44,12 @@ class Session {
 
   constructor(bindings, exit) {
     this.bindings = bindings
-    this.channel = new Channel({ read: bindings.read, write: bindings.write, end: () => exit(0) })
+    const end = () => exit(0)
+    this.channel = new Channel({
+      read: (chunk) => Math.max(bindings.read(chunk), 0),
+      write: (bytes) => bindings.write(bytes) < 0 && end(),
+      end,
+    })
     this.protocol = new StepProtocol(this, this.channel)
     this.text = new BoundedText()
     this.unsentText = ''
@@ -111,7 +119,7 @@ class Session {
     const source = frame.ref === undefined ? frame.source : JSON.parse(this.protocol.values.take(frame.ref))
     this.protocol.values.clear()
     const name = `cell-${number}.js`
-    this.engine.start(prepare(source, number, 'var'), name)
+    this.engine.start(prepare(source, number, KEYWORD), name)
   }
 
   /** Returns the JSON of a value. */

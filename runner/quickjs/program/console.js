@@ -3,6 +3,9 @@
 const { formatWithOptions, inspect } = require('inspect')
 
 const INDENT = 2
+const PIECE = 1_000_000 // the session keeps little of a long text
+const { apply } = Reflect
+const { slice } = String.prototype
 const MAXIMUM_ROWS = 1_000
 const { keys } = Object
 const { isArray } = Array
@@ -13,7 +16,8 @@ function install() {
   const started = { __proto__: null }
   const print = (text) => {
     const lines = indentation === '' ? text : indentation + text.replace(/\n/g, `\n${indentation}`)
-    host.print(`${lines}\n`)
+    for (let index = 0; index < lines.length; index += PIECE) host.print(apply(slice, lines, [index, index + PIECE]))
+    host.print('\n')
   }
   const log = (...values) => print(format(values))
   const elapsed = (label) => `${label}: ${(host.monotonic() - started[label]).toFixed(3)}ms`

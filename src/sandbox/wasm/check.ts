@@ -22,7 +22,7 @@ export async function checkWasm(
     const usable = problems.every(({ severity }) => severity !== 'error')
     return {
       usable,
-      summary: `${titles.pyodide()}, ${interpreterTitle('quickjs')}; ${layerNames(layers).join(', ')}${bootImageSummary(image)}`,
+      summary: `${interpreterTitle('pyodide')}, ${titles.quickjs()}; ${layerNames(layers).join(', ')}${bootImageSummary(image)}`,
       problems,
     }
   } catch (thrown) {

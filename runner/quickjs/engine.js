@@ -5,6 +5,7 @@
 'use strict'
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
+const { CellStop } = require('../javascript/program/errors.js')
 const { IMPORT, META, NAME } = require('../javascript/cells/names.js')
 
 /** The source of the program's side has this name in stacks. */
@@ -95,7 +96,7 @@ class Engine {
   /**
    * Starts a cell.
    *
-   * @throws SyntaxError
+   * @throws CellStop for what the parser has accepted, and the engine does not
    */
   start(code, name) {
     this.cell?.dispose()
@@ -164,7 +165,7 @@ class Engine {
       if (name === 'InternalError') throw new Refused(message)
       // Without memory for an error, there is none.
       if (message === 'null') throw new Refused(OUT_OF_MEMORY)
-      if (name === 'SyntaxError') throw Object.assign(new SyntaxError(message), { stack: `SyntaxError: ${message}` })
+      if (name === 'SyntaxError') throw new CellStop('code_error', `SyntaxError: ${message}`)
       throw new Error(`the engine failed: ${name}: ${message}`, { cause: error })
     }
   }

@@ -118,8 +118,7 @@ class Session {
     // The source is a text, so it is in the frame as it is, and JSON when it came in pieces.
     const source = frame.ref === undefined ? frame.source : JSON.parse(this.protocol.values.take(frame.ref))
     this.protocol.values.clear()
-    const name = `cell-${number}.js`
-    this.engine.start(prepare(source, number, KEYWORD), name)
+    this.engine.start(prepared(source, number), `cell-${number}.js`)
   }
 
   /** Returns the JSON of a value. */
@@ -170,7 +169,6 @@ class Session {
     if (error instanceof Ended) this.cell.end = this.#endByInterrupt()
     else if (error instanceof Refused) this.cell.end = this.#endByEngine(error)
     else if (error instanceof CellStop) this.cell.end ??= { type: 'failed', kind: error.kind, error: error.message }
-    else if (error instanceof SyntaxError) this.cell.end ??= failure(error.stack)
     else throw error
     this.interrupts.reason ??= 'limit'
     if (!this.engine.discardJobs()) throw new Error('the code could not be stopped')
@@ -320,6 +318,15 @@ class Session {
   #startTimer(ms, isRepeated) {
     const timer = this.timers.start(() => this.#fire(timer.id), ms, [], isRepeated)
     return timer.id
+  }
+}
+
+/** Returns the code of a cell for the engine. The text of an error has no frames: they are of this process. */
+function prepared(source, number) {
+  try {
+    return prepare(source, number, KEYWORD)
+  } catch (error) {
+    throw new CellStop('code_error', error.stack.replace(/^\s+at .*\n?/gm, '').trimEnd())
   }
 }
 

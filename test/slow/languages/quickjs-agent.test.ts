@@ -4,9 +4,6 @@ import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { Deferred, tool } from '../../support/tools.js'
 
-/** The processes of embedded engines that run on this machine. */
-const engines = async () => findProcesses('quickjs/main.mjs', '--stack-size')
-
 it('an agent runs JavaScript in the embedded sandbox, keeps its variables, and calls tools in parallel', async () => {
   const square = tool('square', ({ n }) => Number(n) ** 2)
   const env = await TestEnvironment.start({
@@ -33,10 +30,12 @@ it('an agent in JavaScript is rebuilt when its engine dies while it waits for a 
     called.resolve()
     return released.promise
   })
-  const before = new Set(await engines())
+  // No other engine on this machine has this limit in its command line.
+  const memoryBytes = 200_000_000 + process.pid
   const env = await TestEnvironment.start({
     backend: 'wasm',
     tools: [slow],
+    limits: { memoryBytes },
     script: [
       turn(code('const seen = [Math.random()]\nawait slow({ id: "a" })\nseen.push(Date.now())')),
       turn(
@@ -47,7 +46,7 @@ it('an agent in JavaScript is rebuilt when its engine dies while it waits for a 
   })
   const handle = await env.startAgent({ language: 'javascript' })
   await called.promise
-  const own = (await engines()).filter((id) => !before.has(id))
+  const own = await findProcesses('quickjs/main.mjs', `"memoryBytes":${memoryBytes}`)
   expect(own.length).toBeGreaterThan(0)
   for (const id of own) killIfRunning(id)
   released.resolve(2)
@@ -57,7 +56,7 @@ it('an agent in JavaScript is rebuilt when its engine dies while it waits for a 
 })
 
 it('code in JavaScript gets large values in the embedded sandbox, and waits while it is parked', async () => {
-  const large = tool('large', ({ text }) => ({ text: 'é'.repeat(5_000_000), size: String(text).length }))
+  const large = tool('large', ({ text }) => ({ text: 'é'.repeat(5_000_000), size: JSON.stringify(text).length }))
   const source = `
 const { text, size } = await large({ text: 'x'.repeat(200_000) })
 const before = Date.now()
@@ -71,7 +70,7 @@ console.log(text.length, size, Date.now() - before >= 3_000)`
     script: [turn(code(source)), answerResult],
   })
   const handle = await env.startAgent({ language: 'javascript' })
-  expect(await env.agentResult(handle)).toMatchObject({ answer: '5000000 200000 true' })
+  expect(await env.agentResult(handle)).toMatchObject({ answer: '5000000 200002 true' })
   await env.expectCleanEnd(handle)
 })
 

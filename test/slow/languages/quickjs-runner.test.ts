@@ -217,6 +217,18 @@ it.each(Object.entries(hostile))('QuickJS: code that %s ends only its own cell',
   expect(await runner.run('console.log(kept)')).toMatchObject({ output: '7\n', end: completed })
 })
 
+it.each([
+  ['nested too deep', `${'('.repeat(100_000)}1${')'.repeat(100_000)}`],
+  ['that is TypeScript beyond types', 'enum E { A }'],
+  ['that has a bad regular expression', 'const a = /(/'],
+])('QuickJS: code %s is an error without frames of the runner', async (_name, source) => {
+  const runner = await start()
+  const { end } = await runner.run(source)
+  expect(end).toMatchObject(failed('Error: '))
+  expect(JSON.stringify(end)).not.toMatch(/runner|node_modules/)
+  expect((await runner.run('console.log(1)')).output).toBe('1\n')
+})
+
 it('QuickJS: a cell of a megabyte runs, and its output loses its middle', async () => {
   const runner = await start()
   const rows = Array.from(

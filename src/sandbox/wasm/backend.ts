@@ -90,12 +90,15 @@ class WasmBackend implements SandboxBackend {
         hint: 'Use the Docker backend.',
       })
     }
+    if (name === 'quickjs' && spec.files !== undefined) {
+      throw new PtcError('SANDBOX_FILES_UNSUPPORTED', "code in JavaScript can't have files in the embedded sandbox", {
+        hint: 'Use the Docker backend, or Python.',
+      })
+    }
     const key = sandboxKey(spec)
     let sandbox = this.#sandboxes.get(key)
     if (sandbox === undefined) {
-      // QuickJS has no files: code in JavaScript can't read those of skills.
-      const files = name === 'pyodide' ? spec.files : undefined
-      const interpreter = this.#poolOf(name).take(childLimits(spec.limits), files)
+      const interpreter = this.#poolOf(name).take(childLimits(spec.limits), spec.files)
       sandbox = { name, interpreter, connection: undefined }
       this.#sandboxes.set(key, sandbox)
       this.#removeWhenEnded(key, sandbox)

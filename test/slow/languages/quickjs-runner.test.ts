@@ -1,6 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { readdir } from 'node:fs/promises'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createWasmBackend } from '../../../src/sandbox/wasm/index.js'
+import { temporaryFolder } from '../../support/folders.js'
 import { completed, failed, programs, repeated } from '../../support/languages/javascript-programs.js'
+import { createSpec } from '../../support/sandbox/create-spec.js'
 import { JavaScriptRunner } from '../../support/sandbox/javascript-runner.js'
 
 const backend = createWasmBackend({ language: 'javascript' })
@@ -227,6 +230,45 @@ it.each([
   expect(end).toMatchObject(failed('Error: '))
   expect(JSON.stringify(end)).not.toMatch(/runner|node_modules/)
   expect((await runner.run('console.log(1)')).output).toBe('1\n')
+})
+
+it('QuickJS: code finds nothing outside of the engine', async () => {
+  const runner = await start()
+  const source = `
+const found = []
+const look = (name, get) => { try { found.push([name, typeof get()]) } catch (error) { found.push([name, error.name]) } }
+look('process', () => Function('return process')())
+look('require', () => (0, eval)('require'))
+look('constructor', () => console.log.constructor.constructor('return process')())
+look('std', () => std)
+look('os', () => os)
+look('host', () => host)
+Error.prepareStackTrace = (_, frames) => frames
+for (const frame of (() => new Error())().stack ?? [])
+  for (const name of ['getThis', 'getFunction']) look(name, () => frame[name]?.()?.process)
+console.log([...new Set(found.map(([name, kind]) => name + ' ' + kind))].join(', '))`
+  const { output } = await runner.run(source)
+  expect(output).toMatch(
+    /^process ReferenceError, require ReferenceError, constructor ReferenceError, std ReferenceError, os ReferenceError, host ReferenceError/,
+  )
+  expect(output).not.toMatch(/object|function/)
+})
+
+it('QuickJS: a backend for JavaScript loads no Python, and makes no boot image', async () => {
+  const cache = await temporaryFolder()
+  const own = createWasmBackend({ language: 'javascript', cache })
+  onTestFinished(async () => own.close())
+  const runner = await JavaScriptRunner.startEmbedded(own)
+  expect((await runner.run('console.log(1)')).output).toBe('1\n')
+  expect(await readdir(cache)).toEqual([])
+})
+
+it('QuickJS: a sandbox with files is refused', async () => {
+  const entry = { path: 'a/b.txt', isExecutable: false, content: new Uint8Array(1) }
+  const spec = { ...createSpec('with-files'), language: 'javascript', files: { digest: 'd', entries: [entry] } }
+  await expect(backend.open(spec, new AbortController().signal)).rejects.toMatchObject({
+    code: 'SANDBOX_FILES_UNSUPPORTED',
+  })
 })
 
 it('QuickJS: a cell of a megabyte runs, and its output loses its middle', async () => {

@@ -1,6 +1,9 @@
 /*
  * The engine of one session: QuickJS, with the program's side (program/) in it. The program can call only the functions
- * of `createHostFunctions`: they take and return numbers, texts and bytes, and none does input or output.
+ * of the session: they take and return numbers, texts and bytes.
+ *
+ * Handles of values are disposed one by one. A scope of the package would also dispose those of rejections, which are made
+ * while it is open, and kept.
  */
 'use strict'
 const { readFileSync } = require('node:fs')
@@ -17,6 +20,8 @@ const MONOTONIC = 1 // a clock of WASI
 const MAXIMUM_REJECTIONS = 100
 const MAXIMUM_DISCARDS = 1_000
 
+/** What the program's side returns (program/program.js). */
+const functionNames = ['configure', 'fire', 'formatError', 'reject', 'resolve', 'setInput']
 const ownFiles = ['program', 'console', 'stacks', 'timers', 'text', 'address', 'locale', 'events', 'clone', 'random']
 const sharedFiles = ['program/errors', 'program/tools', 'cells/error-text']
 
@@ -55,7 +60,8 @@ class Engine {
     const host = vm.newObject()
     for (const [name, call] of Object.entries(functions)) vm.setProp(host, name, this.#hostFunction(name, call))
     const names = vm.newString(JSON.stringify({ IMPORT, META, NAME }))
-    this.program = vm.callFunction(program, vm.undefined, host, names)
+    const made = vm.callFunction(program, vm.undefined, host, names)
+    this.functions = new Map(functionNames.map((name) => [name, made.getProp(name)]))
   }
 
   #hostFunction(name, call) {
@@ -81,16 +87,21 @@ class Engine {
    */
   call(name, ...values) {
     return this.#guarded(() => {
-      const { vm } = this
-      return vm.withScope(() => {
-        const result = vm.callFunction(
-          this.program.getProp(name),
-          vm.undefined,
-          ...values.map((each) => this.#toHandle(each)),
-        )
-        return result.isString ? result.toString() : undefined
-      })
+      return this.#callWith(
+        name,
+        values.map((each) => this.#toHandle(each)),
+      )
     })
+  }
+
+  /** Disposes the arguments. */
+  #callWith(name, handles) {
+    try {
+      const result = this.vm.callFunction(this.functions.get(name), this.vm.undefined, ...handles)
+      return result.consume(() => (result.isString ? result.toString() : undefined))
+    } finally {
+      for (const each of handles) each.dispose()
+    }
   }
 
   /**
@@ -144,11 +155,7 @@ class Engine {
   }
 
   #format(reason) {
-    return this.#guarded(() =>
-      this.vm.withScope(() => {
-        return this.vm.callFunction(this.program.getProp('formatError'), this.vm.undefined, reason).toString()
-      }),
-    )
+    return this.#guarded(() => this.#callWith('formatError', [reason.dup()]))
   }
 
   #guarded(work) {

@@ -63,6 +63,19 @@ describe('the embedded runner of JavaScript', () => {
   })
 })
 
+it('QuickJS: unhandled rejections of callbacks are errors of the cell, and others are listed', async () => {
+  const runner = await start()
+  const source = `
+for (const n of [1, 2]) setTimeout(() => { Promise.reject(new Error("late " + n)); new Array(1e5).fill({}) }, n)
+await new Promise((resolve) => setTimeout(resolve, 10))
+const handled = Promise.reject(new Error("handled")); await get({ id: 1 }); await handled.catch(() => 0)`
+  const { output, end } = await runner.run(source)
+  expect(end).toMatchObject(failed('Unhandled rejection: Error: late 1'))
+  expect(output).toMatch(/^Unhandled rejection: Error: late 2/)
+  expect(output).not.toContain('handled"')
+  expect(await runner.run('console.log(1)')).toMatchObject({ output: '1\n', end: completed })
+})
+
 /** Programs whose steps must be equal in another engine. There are no files, and no process. */
 const { 'files in parallel': _, ...withoutFiles } = repeated
 const repeatedHere = {

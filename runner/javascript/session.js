@@ -29,18 +29,18 @@ const timeFunctions = require('./program/time-functions.js')
 const timers = require('./program/timers.js')
 const tools = require('./program/tools.js')
 const { Channel } = require('./protocol/channel.js')
+const { descriptors } = require('./protocol/descriptors.js')
+const { OpenCalls } = require('./protocol/open-calls.js')
 const { StepProtocol } = require('./protocol/step-protocol.js')
 
 const realImmediate = setImmediate
 const realClearImmediate = clearImmediate
 const FRAME_BYTES_PER_CHARACTER = 8
-const MAXIMUM_CALL_BYTES = 256 * 1024 // of the calls in one suspension
-const MAXIMUM_CALLS = 2_000 // in one suspension: the next one follows at once, and sends the rest
 const MICROSECONDS = 1_000_000
 
 class Session {
   constructor() {
-    this.channel = new Channel()
+    this.channel = new Channel(descriptors)
     this.protocol = new StepProtocol(this, this.channel)
     this.output = new OutputCapture(this.channel)
     this.evaluator = new Evaluator()
@@ -50,11 +50,9 @@ class Session {
     this.interrupts = new Interrupts(() => this.#onTerminated())
     this.usage = new CellUsage(() => this.interrupts.totalMs)
     this.localWork = new LocalWork(this.interrupts, (wakeIn) => this.#suspendWithLocalWork(wakeIn))
+    this.language = `Node.js ${process.versions.node}`
     this.limits = {}
-    this.pendingCalls = new Map() // index -> { tool, resolve, reject, cell }
-    this.newCalls = [] // pending calls that were not sent to the host yet
-    this.callIndex = 0 // index of the last call in this session
-    this.callsInCell = 0
+    this.calls = new OpenCalls() // with { resolve, reject, cell }
     this.cell = undefined // { number, isRestricted, end, timersBefore } while a cell has no result
     this.timerDue = undefined // values of the clocks when the host sends a step without results
     this.immediates = new Set() // of the program
@@ -106,7 +104,7 @@ class Session {
   #startCell(frame) {
     const { now, waited, cell: number, restricted: isRestricted = false, checked = false } = frame
     this.clock.beginStep(now, waited)
-    this.callsInCell = 0
+    this.calls.beginCell()
     this.output.beginCell()
     this.interrupts.reset(this.limits.cell_seconds * 1_000)
     this.usage.begin()
@@ -156,8 +154,7 @@ class Session {
 
   /** Invariant 5. */
   get #hasOpenCalls() {
-    for (const { cell } of this.pendingCalls.values()) if (cell === this.cell) return true
-    return false
+    return this.calls.hasSomeOf(this.cell)
   }
 
   /** Each callback has its own turn of the event loop, as in Node.js. */
@@ -171,16 +168,15 @@ class Session {
   /** Sends the new calls, and blocks until the next step. */
   #suspend(localWakeIn) {
     const first = this.timers.untilFirst
-    if (this.pendingCalls.size === 0 && first === undefined && localWakeIn === undefined) {
+    if (this.calls.size === 0 && first === undefined && localWakeIn === undefined) {
       const error = 'the code waits for something that can never happen: a promise that nothing resolves'
       this.#forgetWork()
       return this.#finish({ type: 'failed', kind: 'code_error', error })
     }
-    const count = countFitting(this.newCalls)
-    const calls = this.newCalls.splice(0, count)
+    const calls = this.calls.takeUnsent()
     const timer = first === undefined ? undefined : first / MICROSECONDS
     const wakeIn =
-      this.newCalls.length > 0 ? 0 : localWakeIn === undefined ? timer : Math.min(localWakeIn, timer ?? localWakeIn)
+      this.calls.unsent.length > 0 ? 0 : localWakeIn === undefined ? timer : Math.min(localWakeIn, timer ?? localWakeIn)
     this.timerDue = first === undefined || wakeIn < timer ? undefined : this.clock.after(first)
     try {
       this.#sendResult({ type: 'suspended', calls, wake_in: wakeIn ?? null })
@@ -197,8 +193,7 @@ class Session {
   }
 
   #suspendWithLocalWork(wakeIn) {
-    if (!this.cell || this.#isEnding || (this.pendingCalls.size === 0 && this.timers.untilFirst === undefined))
-      return false
+    if (!this.cell || this.#isEnding || (this.calls.size === 0 && this.timers.untilFirst === undefined)) return false
     if (!this.interrupts.leave()) return false
     this.#suspend(wakeIn)
     return true
@@ -221,8 +216,7 @@ class Session {
   }
 
   #settleCall(index, outcome) {
-    const call = this.pendingCalls.get(index)
-    this.pendingCalls.delete(index)
+    const call = this.calls.take(index)
     if (!call) return // the code no longer waits for it
     if (outcome.status !== 'ok') return call.reject(toolError(call.tool, outcome))
     try {
@@ -294,8 +288,7 @@ class Session {
 
   /** Invariant 4. */
   #forgetWork() {
-    this.pendingCalls.clear()
-    this.newCalls = []
+    this.calls.forget()
     this.timers.clear()
     for (const immediate of this.immediates) realClearImmediate(immediate)
     this.immediates.clear()
@@ -328,16 +321,12 @@ class Session {
       const reason = 'was called by code that another agent has left behind: its cell has ended'
       return reject(toolError(tool, { status: 'denied', message: `${tool}() ${reason}` }))
     }
-    this.callsInCell += 1
-    const limit = this.limits.calls_per_cell
-    if (this.callsInCell > limit) {
-      const message = `more than ${limit} tool calls in one cell. Make the rest in the next cell.`
-      cell.end ??= endOf(new CellStop('limit_exceeded', message))
+    try {
+      this.calls.add(tool, text, this.limits.calls_per_cell, { resolve, reject, cell })
+    } catch (stop) {
+      cell.end ??= endOf(stop)
       return this.#forgetWork() // the call waits for ever: code that catches an error would make the next call
     }
-    this.callIndex += 1
-    this.newCalls.push({ call: this.callIndex, tool, arguments: JSON.parse(text) })
-    this.pendingCalls.set(this.callIndex, { tool, resolve, reject, cell })
     this.localWork.beginCall()
   }
 
@@ -387,16 +376,6 @@ function endOf(error) {
   }
   if (error instanceof CellStop) return { type: 'failed', kind: error.kind, error: error.message }
   return { type: 'failed', kind: 'code_error', error: formatError(error) }
-}
-
-/** Returns the number of calls that fit into one suspension, at least one. */
-function countFitting(calls) {
-  let size = 0
-  for (const [index, call] of calls.entries()) {
-    size += JSON.stringify(call).length
-    if (index > 0 && (size > MAXIMUM_CALL_BYTES || index >= MAXIMUM_CALLS)) return index
-  }
-  return calls.length
 }
 
 module.exports = { Session }

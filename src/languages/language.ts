@@ -138,6 +138,8 @@ export interface ExampleCall {
 export interface Environment {
   /** The sandbox may have more than the standard library. */
   readonly hasPackages?: boolean | undefined
+  /** The sandbox is the embedded one. */
+  readonly isEmbedded?: boolean | undefined
   /** Describes the data that came with the question. Undefined: there is none. */
   readonly inputDescription?: string | undefined
   /** The session whose variables code also sees. */

@@ -5,14 +5,10 @@
 'use strict'
 const inspector = require('node:inspector')
 const v8 = require('node:v8')
-const { normalise, parseProgram } = require('./normalise.js')
-const { stripTypes } = require('./typescript.js')
+const { prepare } = require('./prepare.js')
 
 const { createHook } = v8.promiseHooks
 const { then } = programGlobal.Promise.prototype
-
-/** Parsing takes about a second for a megabyte. Larger code is evaluated as it is. */
-const MAXIMUM_CHARACTERS = 512 * 1024
 
 class Evaluator {
   constructor() {
@@ -31,9 +27,7 @@ class Evaluator {
    * @throws SyntaxError, and what `check` throws
    */
   start(source, number, check, onEnd) {
-    const { program, text } = source.length > MAXIMUM_CHARACTERS ? { text: source } : parse(source, number)
-    check(program, text)
-    const code = program ? normalise(text, number, program) : text
+    const code = prepare(source, number, 'let', check)
     let promise
     let answer
     const stop = createHook({ init: (created) => void (promise ??= created) })
@@ -59,46 +53,6 @@ class Evaluator {
     this.inspector.post('Runtime.globalLexicalScopeNames', {}, (_, result) => (names = result?.names ?? []))
     return names
   }
-}
-
-/** Plain JavaScript never loses a part to the removal of types: `a < b > (c)` is a comparison. */
-function parse(source, number) {
-  try {
-    return { program: parseProgram(source), text: source }
-  } catch (error) {
-    let stripped
-    try {
-      stripped = stripTypes(source)
-    } catch (problem) {
-      if (problem.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw withHint(problem)
-    }
-    if (stripped === undefined) throw withPosition(error, source, number)
-    try {
-      return { program: parseProgram(stripped), text: stripped }
-    } catch (problem) {
-      throw withPosition(problem, source, number)
-    }
-  }
-}
-
-function withHint({ message }) {
-  return new SyntaxError(`${message}. Only types are removed: write an enum as an object, a namespace as a module.`)
-}
-
-/** Adds the line of the code, as Node does. */
-function withPosition(error, source, number) {
-  const { loc, message } = error
-  if (!loc) return error
-  const line = source.split('\n')[loc.line - 1] ?? ''
-  const text = message.replace(/ \(\d+:\d+\)$/, '')
-  const shown = line.length > 200 ? [] : [line, `${' '.repeat(loc.column)}^`]
-  const located = new SyntaxError(text)
-  located.stack = [`cell-${number}.js:${loc.line}`, ...shown, '', `SyntaxError: ${text}${hintFor(text)}`].join('\n')
-  return located
-}
-
-function hintFor(text) {
-  return text.includes("'return' outside of function") ? '. A cell is no function: print the result.' : ''
 }
 
 function syntaxErrorOf(answer, number) {

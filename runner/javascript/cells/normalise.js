@@ -1,6 +1,7 @@
 /*
  * Rewrites the top level of a cell, so that a later cell may declare a name again, in any form, and so that static
- * imports work. V8 evaluates the result in its REPL mode, which keeps `let` from cell to cell.
+ * imports work. Variables are declared with the keyword of the engine: V8 keeps `let` from cell to cell, in its REPL
+ * mode; QuickJS keeps `var`, so there only the functions have to be hoisted.
  *
  * Lines and, apart from functions, imports and the first line, columns stay as they are, so errors point into the code of the author.
  *
@@ -15,7 +16,7 @@
  * | `export const a = 1`              | `let a = 1`                                                          |
  */
 'use strict'
-const { IMPORT, META, NAME } = require('../program/imports.js')
+const { IMPORT, META, NAME } = require('./names.js')
 const { parse } = require('../vendor/acorn.js')
 
 const options = {
@@ -26,11 +27,12 @@ const options = {
 }
 
 /**
- * Returns the code for V8.
+ * Returns the code for the engine.
  *
  * @param program what `parseProgram` made of the source
+ * @param keyword `let` or `var`
  */
-function normalise(source, number, program) {
+function normalise(source, number, program, keyword = 'let') {
   const edits = []
   const hoisted = new Map() // the declaration of each function and `var`, by its name: the last one counts
   const replace = (start, end, text) => edits.push({ start, end, text })
@@ -38,19 +40,29 @@ function normalise(source, number, program) {
     if (type === 'ImportExpression') replace(start, start + 'import'.length, IMPORT)
     else replace(start, end, META.padEnd(end - start))
   }
-  for (const { declaration, isInHead } of varsOf(program)) {
+  for (const { declaration, isInHead } of keyword === 'let' ? varsOf(program) : []) {
     const { start, declarations } = declaration
     for (const { id } of declarations) for (const name of namesOf(id)) hoisted.set(name, `let ${name};`)
     // A statement that begins with a brace is a block.
     const isBlock = !isInHead && declarations[0].id.type === 'ObjectPattern'
     replace(start, start + 'var'.length, isBlock ? 'void 0,' : '   ')
   }
-  for (const statement of program.body) rewrite(statement, { source, number, replace, hoisted })
-  edits.reverse() // of edits at one place, the last one is made first
-  edits.sort((one, other) => other.start - one.start || other.end - one.end)
-  const body = edits.reduce((code, { start, end, text }) => code.slice(0, start) + text + code.slice(end), source)
+  for (const statement of program.body) rewrite(statement, { source, number, keyword, replace, hoisted })
+  const body = applyEdits(source, edits)
   // A directive stays the first statement.
   return hoisted.size === 0 ? body : insertAfterDirectives(body, [...hoisted.values()].join(''), program)
+}
+
+/** Edits at one place stay in their order, insertions before a replacement. */
+function applyEdits(source, edits) {
+  edits.sort((one, other) => one.start - other.start || one.end - other.end)
+  let position = 0
+  const parts = edits.map(({ start, end, text }) => {
+    const part = source.slice(position, start) + text
+    position = end
+    return part
+  })
+  return parts.join('') + source.slice(position)
 }
 
 /**
@@ -122,18 +134,23 @@ function namesOf(pattern) {
 }
 
 function rewrite(statement, context) {
-  const { source, number, replace, hoisted } = context
+  const { source, number, keyword, replace, hoisted } = context
   const { type, start, end } = statement
   if (type === 'VariableDeclaration') {
-    if (statement.kind === 'const') replace(start, start + 'const'.length, 'let  ')
+    const { kind, declarations } = statement
+    if (kind === 'const' || (kind === 'let' && keyword === 'var'))
+      replace(start, start + kind.length, keyword.padEnd(kind.length))
+    // `var` alone would keep the value of an earlier cell.
+    if (kind === 'let' && keyword === 'var')
+      for (const { end: position, init } of declarations) if (init === null) replace(position, position, '=void 0')
   } else if (type === 'ClassDeclaration') {
-    replace(start, start, `let ${statement.id.name}=`)
+    replace(start, start, `${keyword} ${statement.id.name}=`)
     replace(end, end, ';')
   } else if (type === 'FunctionDeclaration') {
     const { name } = statement.id
     replace(statement.id.start, statement.id.end, `${name}$${number}`)
-    hoisted.set(name, `let ${name}=${NAME}(${name}$${number},${JSON.stringify(name)});`)
-  } else if (type === 'ImportDeclaration') replace(start, end, importCode(statement, source))
+    hoisted.set(name, `${keyword} ${name}=${NAME}(${name}$${number},${JSON.stringify(name)});`)
+  } else if (type === 'ImportDeclaration') replace(start, end, importCode(statement, source, keyword))
   else if (type === 'ExportNamedDeclaration' && statement.declaration) {
     replace(start, statement.declaration.start, ' '.repeat(statement.declaration.start - start))
     rewrite(statement.declaration, context)
@@ -150,7 +167,7 @@ function rewrite(statement, context) {
 }
 
 /** As many line breaks as the declaration had. */
-function importCode({ start, end, specifiers, source: { raw } }, source) {
+function importCode({ start, end, specifiers, source: { raw } }, source, keyword) {
   const lines = source.slice(start, end).split('\n').length - 1
   const loaded = `await ${IMPORT}(${raw})`
   const names = specifiers.flatMap(({ type, local, imported }) => {
@@ -160,8 +177,8 @@ function importCode({ start, end, specifiers, source: { raw } }, source) {
   })
   const namespace = specifiers.find(({ type }) => type === 'ImportNamespaceSpecifier')
   const code = [
-    ...(namespace ? [`let ${namespace.local.name}=${loaded};`] : []),
-    ...(names.length > 0 ? [`let {${names.join(',')}}=${namespace ? namespace.local.name : loaded};`] : []),
+    ...(namespace ? [`${keyword} ${namespace.local.name}=${loaded};`] : []),
+    ...(names.length > 0 ? [`${keyword} {${names.join(',')}}=${namespace ? namespace.local.name : loaded};`] : []),
   ]
   return (code.length === 0 ? `${loaded};` : code.join('')) + '\n'.repeat(lines)
 }

@@ -1,5 +1,5 @@
 /*
- * Captures the output of user code and its children. Keeps the head and the tail, and counts the rest.
+ * Captures the output of user code and its children.
  *
  * The output is one text in the order of printing, with the parts that were printed to stderr (`WrittenParts`).
  *
@@ -10,25 +10,22 @@
 const fs = require('node:fs')
 const { StringDecoder } = require('node:string_decoder')
 const { STDERR, STDOUT, WrittenParts } = require('./written-parts.js')
+const { BoundedText } = require('./bounded-text.js')
 
 const { closeSync, ftruncateSync, openSync, readSync, unlinkSync } = fs
 const CHUNK_BYTES = 1 << 20
 const STREAM_MS = 250 // between two output messages of a cell
 const STREAM_CHARACTERS = 4_000
-const MINIMUM_STEP_CHARACTERS = 1_000 // that every step may print, even after much output of its cell
-const MAXIMUM_RANGES = 250 // of stderr in one result; the last ones are kept
 const MAXIMUM_PARTS = 10_000 // between two drains
-const RESERVED_CHARACTERS = 200 // for the omission marker and for hints: the host cuts at the limit, and would cut them
 const realNow = performance.now.bind(performance)
 
 class OutputCapture {
   constructor(channel) {
     this.channel = channel
     this.step = 0
-    this.capacity = 20_000
+    this.text = new BoundedText()
     this.decoder = new StringDecoder('utf8')
     this.unread = 0
-    this.#clear()
     this.beginCell()
     this.file = redirect()
     this.offset = 0 // of the file, up to which it is drained
@@ -38,41 +35,18 @@ class OutputCapture {
   }
 
   setLimit(characters) {
-    this.capacity = characters
+    this.text.capacity = characters
   }
 
   beginCell() {
     this.lastSent = realNow() // so a short cell sends no output message before its result
-    this.remaining = this.capacity
+    this.text.beginCell()
   }
 
   /** Returns the members of a result with the output since the last take, and the note of the runner as stderr. */
-  take(note = '') {
+  take(note) {
     this.#drain()
-    const cut = this.dropped > 0 ? `\n[... ${this.dropped} characters cut ...]\n` : ''
-    let text = this.head + cut + this.tail
-    const ranges = this.#ranges(cut.length)
-    this.#clear()
-    this.remaining -= text.length
-    if (note !== '') {
-      const start = text.length
-      text += (text === '' || text.endsWith('\n') ? '' : '\n') + note
-      ranges.push([start, text.length])
-    }
-    const output = text.toWellFormed()
-    return ranges.length === 0 ? { output } : { output, stderr: ranges.slice(-MAXIMUM_RANGES) }
-  }
-
-  /** Returns the parts of the text that were printed to stderr. `cut`: length of the marker in it. */
-  #ranges(cut) {
-    const head = this.head.length
-    const missing = this.dropped - cut
-    return this.stderr
-      .map(([start, end]) => [
-        start < head ? start : Math.max(start - missing, head + cut),
-        end <= head + this.dropped ? Math.min(end, head) : end - missing,
-      ])
-      .filter(([start, end]) => start < end) // not dropped
+    return this.text.take(note)
   }
 
   /** Drains the file when it is large, and sends output at intervals. */
@@ -96,13 +70,6 @@ class OutputCapture {
     }
   }
 
-  #clear() {
-    this.head = this.tail = ''
-    this.dropped = 0
-    this.printed = 0 // characters, with the dropped ones
-    this.stderr = [] // [start, end] in the printed characters
-  }
-
   /** Moves the output from the file to the bounded text. Returns the end of the output. */
   #drain() {
     this.unread = 0
@@ -114,7 +81,7 @@ class OutputCapture {
         while (this.offset < end) {
           const count = readSync(this.file, chunk, 0, Math.min(chunk.length, end - this.offset), this.offset)
           const text = this.decoder.write(chunk.subarray(0, count))
-          this.#add(text, stream)
+          this.text.add(text, stream === STDERR)
           last = (last + text).slice(-STREAM_CHARACTERS)
           this.offset = count === 0 ? end : this.offset + count // 0: truncated meanwhile
         }
@@ -135,31 +102,6 @@ class OutputCapture {
     if (this.written.size >= this.offset) return parts
     this.offset = 0 // truncated by the program
     return this.written.after(0)
-  }
-
-  #add(text, stream) {
-    const start = this.printed
-    this.printed += text.length
-    if (stream === STDERR && text !== '') {
-      const last = this.stderr.at(-1)
-      if (last?.[1] === start) last[1] = this.printed
-      else this.stderr.push([start, this.printed])
-      if (this.stderr.length > 2 * MAXIMUM_RANGES) this.stderr.splice(0, MAXIMUM_RANGES)
-    }
-    const free = Math.max(this.remaining, Math.min(MINIMUM_STEP_CHARACTERS, this.capacity))
-    const limit = Math.max(free - RESERVED_CHARACTERS, Math.floor(free / 2))
-    const headLimit = Math.floor(limit / 2)
-    if (this.tail === '' && this.head.length < headLimit) {
-      const rest = headLimit - this.head.length
-      this.head += text.slice(0, rest)
-      text = text.slice(rest)
-    }
-    this.tail += text
-    const excess = this.tail.length - (limit - headLimit)
-    if (excess > 0) {
-      this.dropped += excess
-      this.tail = this.tail.slice(excess)
-    }
   }
 }
 

@@ -1,6 +1,9 @@
-/* Removes the types of TypeScript, on the same lines and columns. Loaded late: few cells need it. */
+/* Removes the types of TypeScript, on the same lines and columns. */
 'use strict'
-const nodeModule = require('node:module')
+// An embedded sandbox has no modules of Node.js later.
+const { stripTypeScriptTypes } = require('node:module')
+
+const canStripTypes = stripTypeScriptTypes !== undefined
 
 /**
  * Returns the code without types; undefined when this Node.js can't remove them.
@@ -8,8 +11,7 @@ const nodeModule = require('node:module')
  * @throws SyntaxError for code that is no TypeScript either, and for syntax that is more than types, such as an enum
  */
 function stripTypes(source) {
-  const { stripTypeScriptTypes } = nodeModule
   return stripTypeScriptTypes?.(source, { mode: 'strip' })
 }
 
-module.exports = { stripTypes }
+module.exports = { canStripTypes, stripTypes }

@@ -3,13 +3,9 @@
 const { createRequire, isBuiltin } = require('node:module')
 const { dirname, join } = require('node:path')
 const { pathToFileURL } = require('node:url')
+const { IMPORT, META, NAME } = require('../cells/names.js')
 // Code may declare these names.
 const { Object, String, process } = globalThis
-
-/** Names by which the rewritten code reaches these functions. They are no enumerable globals. */
-const IMPORT = '__ptc_import'
-const META = '__ptc_meta'
-const NAME = '__ptc_name'
 
 function install() {
   const filename = join(process.cwd(), 'cell.js')
@@ -29,4 +25,4 @@ function install() {
   globalThis.require = require
 }
 
-module.exports = { IMPORT, META, NAME, install }
+module.exports = { install }

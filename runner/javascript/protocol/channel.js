@@ -1,5 +1,5 @@
 /*
- * Frames between runner and host, over two private descriptors.
+ * Frames between runner and host, over a port: two private descriptors, or the pipes of an embedded sandbox.
  *
  * A frame is a 4-byte big-endian length, then that much JSON. The text of a value follows its JSON after a line break. A
  * frame is shorter than 16 MiB and its text has no zero byte, so a frame always begins with a zero byte and has no other
@@ -9,18 +9,17 @@
  * 2. Reading blocks the whole thread: while the runner waits for the host, no code of the program runs.
  */
 'use strict'
-const { readSync, writeSync } = require('node:fs')
-const { exit } = require('../cells/process-end.js')
-
-const INPUT = 3
-const OUTPUT = 4
 const OPENING_BRACE = 0x7b
 const { parse, stringify } = JSON
 
 class Channel {
-  constructor() {
+  /**
+   * @param port `read(chunk)` blocks and returns the number of bytes, 0 at the end; `write(bytes)` writes all of them;
+   *   `end()` ends the process
+   */
+  constructor(port) {
+    this.port = port
     this.frameLimit = 1 << 24
-    this.sending = false
     this.buffer = Buffer.alloc(0)
     this.chunk = Buffer.alloc(1 << 16)
   }
@@ -33,9 +32,7 @@ class Channel {
     const frame = Buffer.allocUnsafe(4 + body.length)
     frame.writeUInt32BE(body.length)
     body.copy(frame, 4)
-    this.sending = true
-    for (let offset = 0; offset < frame.length;) offset += retried(() => writeSync(OUTPUT, frame, offset))
-    this.sending = false
+    this.port.write(frame)
     return body.length
   }
 
@@ -46,8 +43,8 @@ class Channel {
       const message = frame && parseFrame(frame)
       if (message) return message
       if (frame) continue
-      const count = retried(() => readSync(INPUT, this.chunk, 0, this.chunk.length, null))
-      if (count === 0) exit(0)
+      const count = this.port.read(this.chunk)
+      if (count === 0) this.port.end()
       this.buffer = Buffer.concat([this.buffer, this.chunk.subarray(0, count)])
     }
   }
@@ -72,19 +69,6 @@ class Channel {
       const frame = this.buffer.subarray(4, end)
       this.buffer = this.buffer.subarray(end)
       return frame
-    }
-  }
-}
-
-/** Calls again after a signal has interrupted the call. */
-function retried(call) {
-  for (;;) {
-    try {
-      return call()
-    } catch (error) {
-      if (error.code === 'EAGAIN' || error.code === 'EINTR') continue
-      if (error.code === 'EPIPE') exit(0)
-      throw error
     }
   }
 }

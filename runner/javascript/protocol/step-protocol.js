@@ -120,7 +120,7 @@ class StepProtocol {
     const isFirst = this.sessionId === undefined
     this.sessionId = session
     this.session.configure(frame, isFirst)
-    const language = `Node.js ${process.versions.node}`
+    const { language } = this.session
     this.channel.send({ type: 'ready', protocol: PROTOCOL, session, step: this.number, language })
   }
 

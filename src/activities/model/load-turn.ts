@@ -6,7 +6,7 @@ import type { ModelTurnInput } from '../../common/agent/model-turn.js'
 import { languageOf } from '../../languages/index.js'
 import { hostedPrompt } from '../../models/prompt/hosted-prompt.js'
 import type { SkillsInPrompt } from '../../models/prompt/skill-tools.js'
-import { buildPrompt, type PromptOptions } from '../../models/prompt/prompt.js'
+import { buildPrompt, type SandboxDescription } from '../../models/prompt/prompt.js'
 import type { ModelRequest } from '../../models/provider.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import type { ToolRegistry } from '../../tools/registry.js'
@@ -19,7 +19,7 @@ import { endLostCode } from './lost-code.js'
 
 /** The parts of a worker that are needed for requests to models. */
 export interface TurnSources extends ActivityParts {
-  readonly options: Pick<PromptOptions, 'hasPackages'>
+  readonly options: SandboxDescription
 }
 
 interface LoadedTurn {

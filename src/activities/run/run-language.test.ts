@@ -128,7 +128,6 @@ it('client tools are described in the language of the run', async () => {
 it.each([
   ['an unknown language', { language: 'cobol' }, 'there is no language "cobol"; there are: python, javascript'],
   ['a language that is no text', { language: 7 as never }, 'language'],
-  ['JavaScript in the embedded sandbox', { language: 'javascript', sandbox: 'wasm' }, 'does not execute javascript'],
   ['no language', { language: [] }, 'a language is one of python, javascript'],
   ['an empty name', { language: 'python,' }, 'there is no language ""; there are: python, javascript'],
   ['a language that is there twice', { language: ['python', 'python'] }, 'the language python is there twice'],
@@ -141,9 +140,8 @@ it.each([
   await expect(load(options)).rejects.toMatchObject({ type, message: expect.stringContaining(message) })
 })
 
-it('refuses a run in JavaScript on workers with only the embedded sandbox, and a plain run has no code', async () => {
-  const type = 'RUN_INPUT_INVALID'
-  await expect(load({ language: 'javascript' }, 'python', 'wasm')).rejects.toMatchObject({ type })
+it('accepts a run in JavaScript on workers with only the embedded sandbox, also without code', async () => {
+  expect(await load({ language: 'javascript' }, 'python', 'wasm')).toMatchObject({ language: 'javascript' })
   await load({ language: 'javascript', clientTools: [look('direct')], isPlain: true }, 'python', 'wasm')
 })
 

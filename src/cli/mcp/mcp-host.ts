@@ -1,6 +1,6 @@
 import { PtcError } from '../../common/errors.js'
 import type { McpHost } from '../../serve/mcp/index.js'
-import { mayHavePackages } from '../../worker/plugin/task-queues.js'
+import { describedSandbox } from '../../worker/plugin/task-queues.js'
 import type { OpenTools } from '../../config/configured-tools.js'
 import type { Environment } from '../environment/environment.js'
 import { offeredTools } from './offered-tools.js'
@@ -34,7 +34,7 @@ export function openMcpHost(environment: Environment, onError: (thrown: unknown)
       const { limits, documentedTools = Infinity } = config.runConfig
       const { registry, agents } = await open()
       const offered = { registry: registry.inLanguage(config.language), agents }
-      return offeredTools(offered, { limits, hasPackages: mayHavePackages(config), documentedTools })
+      return offeredTools(offered, { limits, ...describedSandbox(config), documentedTools })
     },
     async [Symbol.asyncDispose]() {
       const opened = await opening?.catch(() => undefined)

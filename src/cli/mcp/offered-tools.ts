@@ -1,15 +1,13 @@
 import { toolNamesOf, withoutClones } from '../../agents/index.js'
 import type { OpenTools } from '../../config/configured-tools.js'
 import { type EnvironmentLimits, languageOf } from '../../languages/index.js'
-import { buildPrompt } from '../../models/prompt/prompt.js'
+import { buildPrompt, type SandboxDescription } from '../../models/prompt/prompt.js'
 import type { OfferedTools } from '../../serve/mcp/index.js'
 import { findTools, renderFoundStubs } from '../../tools/documentation/search-tools.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 
-interface OfferOptions {
+interface OfferOptions extends SandboxDescription {
   readonly limits: EnvironmentLimits
-  /** The sandbox may have more than the standard library. */
-  readonly hasPackages: boolean
   /** With more tools than this, a model searches their documentation. */
   readonly documentedTools: number
 }
@@ -17,13 +15,13 @@ interface OfferOptions {
 /** The tools of a configuration as a model of ours gets them. */
 export function offeredTools(
   { registry, agents }: { readonly registry: ToolRegistry; readonly agents: Pick<OpenTools['agents'], 'names'> },
-  { limits, hasPackages, documentedTools }: OfferOptions,
+  { limits, documentedTools, ...sandbox }: OfferOptions,
 ): OfferedTools {
   // Runs of the server have no model of their own that could start sub-agents.
   const documentation = registry.subset(withoutClones(registry, toolNamesOf(registry, undefined))).documentation()
   const toolSearch = documentation.length > documentedTools
   const language = languageOf(registry.language)
-  const { tools } = buildPrompt({ language, tools: documentation, limits, hasPackages, toolSearch })
+  const { tools } = buildPrompt({ language, tools: documentation, limits, ...sandbox, toolSearch })
   const callable = documentation.filter(({ allowedCallers }) => allowedCallers.includes('code_execution'))
   return {
     tools: tools.map(({ name, description, inputSchema }) => {

@@ -16,6 +16,7 @@ export const javascript: Language = {
   otherExtensions: ['.mjs', '.cjs', '.ts', '.mts'],
   runner,
   repl,
+  isEmbedded: true,
   isReservedName,
   documentTools: () => {
     const declarations = createDeclarations()

@@ -5,21 +5,31 @@ import { javascriptLiteral } from './literals.js'
 
 export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
-  { hasPackages = false, inputDescription, sharedSession }: Environment,
+  { hasPackages = false, isEmbedded = false, inputDescription, sharedSession }: Environment,
 ): string {
-  const missing = hasPackages ? 'no network' : "no network, and no packages besides Node's own modules"
+  const engine = isEmbedded ? 'QuickJS' : 'Node.js'
+  const missing = isEmbedded
+    ? 'no network, no file and no module, so no `import`, `require`, `process`, `Buffer` and `fetch`; there are URL, Intl, \
+timers, structuredClone and crypto.randomUUID'
+    : hasPackages
+      ? 'no network'
+      : "no network, and no packages besides Node's own modules"
   const inputRule =
     inputDescription === undefined
       ? ''
       : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
+  const kept = isEmbedded ? 'functions and classes' : 'functions, classes and imports'
+  const typesRule = isEmbedded
+    ? 'Write plain JavaScript, without types.'
+    : 'TypeScript is accepted: its types are removed. It has no enums and namespaces here.'
   const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
   return `\
-Runs JavaScript in Node.js in a sandbox, with \`await\` at the top level, and returns what it prints with console.log. \
+Runs JavaScript in ${engine} in a sandbox, with \`await\` at the top level, and returns what it prints with console.log. \
 Let one program make the calls of a task, and filter, add up and compare their results. Results cost nothing until \
 printed: print only what you need to see.
 
-- Variables, functions, classes and imports stay for your next call, which may declare them again.
-- TypeScript is accepted: its types are removed. It has no enums and namespaces here.
+- Variables, ${kept} stay for your next call, which may declare them again.
+- ${typesRule}
 - Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown. \
 console.log shortens deep objects and long arrays: print JSON.stringify(value) to see all.
 - There is ${missing}: reach everything outside through the tools.

@@ -15,7 +15,15 @@ import { describeSkills, type SkillsInPrompt, skillTools } from './skill-tools.j
 import { taskPrompt } from './task-tools.js'
 import { listTools } from './tool-list.js'
 
-export interface PromptOptions {
+/** What the prompt says about the sandbox. */
+export interface SandboxDescription {
+  /** The sandbox may have more than the standard library, because the user configured an image or a backend. */
+  readonly hasPackages?: boolean
+  /** The sandbox is the embedded one. */
+  readonly isEmbedded?: boolean
+}
+
+export interface PromptOptions extends SandboxDescription {
   /** The language of code. Default: the default language. */
   readonly language?: Language
   /** The order is kept, because a stub may use a class that an earlier stub declares. */
@@ -23,8 +31,6 @@ export interface PromptOptions {
   readonly limits: EnvironmentLimits
   /** The user's system prompt; precedes the engine's. */
   readonly instructions?: string | undefined
-  /** The sandbox may have more than the standard library, because the user configured an image or a backend. */
-  readonly hasPackages?: boolean
   /** JSON Schema of the answer. Undefined: the answer is text. */
   readonly outputSchema?: JsonObject | undefined
   /** How the agent works on its question. Undefined: `answer`. */
@@ -55,7 +61,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  * @throws PtcError TOOL_DUPLICATE when a tool has the name of the code tool
  */
 export function buildPrompt(options: PromptOptions): Prompt {
-  const { tools, limits, instructions, hasPackages, outputSchema, mode, inputDescription } = options
+  const { tools, limits, instructions, hasPackages, isEmbedded, outputSchema, mode, inputDescription } = options
   const { skills, sharedSession, isCompacted, readMore, providerSearch = false, isPlain = false } = options
   const { language = defaultLanguage } = options
   if (!isPlain && tools.some(({ name }) => name === executeCodeTool)) {
@@ -75,7 +81,8 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const task = taskPrompt(mode, outputSchema)
   const isGrouped = list?.isGrouped === true
   const example = codeTools[0] && exampleCallOf(codeTools[0])
-  const described = { hasPackages, inputDescription, sharedSession, toolSearch, isGrouped, hasSignatures, example }
+  const environment = { hasPackages, isEmbedded, inputDescription, sharedSession }
+  const described = { ...environment, toolSearch, isGrouped, hasSignatures, example }
   const runTools = [
     ...(isPlain ? [] : [codeTool(language, stubs, limits, described)]),
     ...(toolSearch ? [searchTools] : []),

@@ -2,19 +2,20 @@ import { totalmem } from 'node:os'
 import path from 'node:path'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
+import { defaultLanguageName } from '../../common/names.js'
 import { defaultLimits } from '../../common/run/limits.js'
 import type { Limits } from '../../common/run/limits.js'
 import type { BackendCheck, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
 import { filesRoot, type SandboxFiles } from '../sandbox-files.js'
 import { cacheDirectory } from '../../platform/cache-directory.js'
 import { BootImage } from './interpreter/boot-image.js'
-import { checkWasm, interpreterName } from './check.js'
+import { checkWasm, interpreterTitle } from './check.js'
 import { toFilesMessage } from './interpreter/files-message.js'
 import { WasmConnection } from './interpreter/wasm-connection.js'
 import { Interpreter } from './interpreter/interpreter.js'
 import { InterpreterPool } from './interpreter/interpreter-pool.js'
-import { bootImageKey, jailCommand, pythonRunner } from './jail/jail-command.js'
-import type { ChildLimits } from './jail/jail-command.js'
+import { bootImageKey, jailCommand, javascriptRunner, pythonRunner } from './jail/jail-command.js'
+import type { ChildLimits, ChildSettings, InterpreterName } from './jail/jail-command.js'
 import { probeJailLayers } from './jail/jail-layers.js'
 import type { JailLayers } from './jail/jail-layers.js'
 
@@ -29,21 +30,27 @@ export interface WasmBackendOptions {
    * Maximum number of interpreters of this process. Default: the number that fits into half of the memory, at most 64.
    */
   readonly maximum?: number
+  /** Language of the interpreters that are loaded before the first session. Default `python`. */
+  readonly language?: string
   /** The folder of another `runner.py`, for tests. */
   readonly runner?: string
   /** The folder of the boot image (32 MB). Default: the cache folder of this user. */
   readonly cache?: string
 }
 
-/** The only language of Pyodide. */
-const language = 'python'
+/** The interpreters of the languages. */
+const interpreters: ReadonlyMap<string, InterpreterName> = new Map([
+  ['python', 'pyodide'],
+  ['javascript', 'quickjs'],
+])
 
 /** Memory of one idle interpreter, with some for its program. */
 const typicalBytes = 256 * 1024 * 1024
 
 /**
- * Sandboxes without Docker: Python in WebAssembly (Pyodide), each in a separate jailed child process. They end with
- * this process, and only this process can attach to them. README.md in this folder describes the isolation of the jail.
+ * Sandboxes without Docker: Python (Pyodide) or JavaScript (QuickJS) in WebAssembly, each in a separate jailed child
+ * process. They end with this process, and only this process can attach to them. README.md in this folder describes the
+ * isolation of the jail.
  *
  * @throws PtcError CONFIG_INVALID
  */
@@ -55,7 +62,8 @@ class WasmBackend implements SandboxBackend {
   readonly name = 'wasm'
   readonly files = true
   readonly #runner: string
-  readonly #pool: InterpreterPool
+  readonly #pools = new Map<InterpreterName, InterpreterPool>()
+  readonly #poolOptions: Pick<WasmBackendOptions, 'limits'> & Required<Pick<WasmBackendOptions, 'warm' | 'maximum'>>
   readonly #sandboxes = new Map<string, Sandbox>()
   readonly #bootImage: BootImage
   readonly #closing = new AbortController()
@@ -67,26 +75,31 @@ class WasmBackend implements SandboxBackend {
     if (!Number.isInteger(warm) || warm < 0) throw invalidOption(`warm must be 0 or more, not ${warm}`)
     if (!Number.isInteger(maximum) || maximum < 1) throw invalidOption(`maximum must be 1 or more, not ${maximum}`)
     this.#runner = runner
-    this.#bootImage = new BootImage(path.join(cache, `${language}-${bootImageKey()}`))
-    this.#pool = new InterpreterPool({
-      warm,
-      maximum,
-      limits: childLimits(limits),
-      start: (forLimits, files) => this.#start(forLimits, files),
-    })
+    this.#bootImage = new BootImage(path.join(cache, `python-${bootImageKey()}`))
+    this.#poolOptions = { warm, maximum, limits }
+    const first = interpreters.get(options.language ?? defaultLanguageName)
+    if (first !== undefined && warm > 0) this.#poolOf(first)
   }
 
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
     signal.throwIfAborted()
-    if (spec.language !== language) {
-      throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox runs ${language}, not ${spec.language}`, {
+    const name = interpreters.get(spec.language)
+    if (name === undefined) {
+      const known = [...interpreters.keys()].join(' and ')
+      throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox runs ${known}, not ${spec.language}`, {
         hint: 'Use the Docker backend.',
+      })
+    }
+    if (name === 'quickjs' && spec.files !== undefined) {
+      throw new PtcError('SANDBOX_FILES_UNSUPPORTED', "code in JavaScript can't have files in the embedded sandbox", {
+        hint: 'Use the Docker backend, or Python.',
       })
     }
     const key = sandboxKey(spec)
     let sandbox = this.#sandboxes.get(key)
     if (sandbox === undefined) {
-      sandbox = { interpreter: this.#pool.take(childLimits(spec.limits), spec.files), connection: undefined }
+      const interpreter = this.#poolOf(name).take(childLimits(spec.limits), spec.files)
+      sandbox = { name, interpreter, connection: undefined }
       this.#sandboxes.set(key, sandbox)
       this.#removeWhenEnded(key, sandbox)
     }
@@ -121,38 +134,57 @@ class WasmBackend implements SandboxBackend {
     this.#closing.abort()
     const sandboxes = [...this.#sandboxes.values()]
     this.#sandboxes.clear()
-    await Promise.all([this.#pool.close(), ...sandboxes.map(killSandbox)])
+    const pools = [...this.#pools.values()]
+    await Promise.all([...pools.map(async (pool) => pool.close()), ...sandboxes.map(killSandbox)])
   }
 
   /** Ends an older connection to the sandbox with `disconnected`. */
   async #connect(sandbox: Sandbox): Promise<SandboxConnection> {
     const interpreter = await sandbox.interpreter
     await sandbox.connection?.detach()
-    sandbox.connection = new WasmConnection(interpreter, interpreterName())
+    sandbox.connection = new WasmConnection(interpreter, interpreterTitle(sandbox.name))
     return sandbox.connection
   }
 
-  async #start(limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
+  #poolOf(name: InterpreterName): InterpreterPool {
+    const found = this.#pools.get(name)
+    if (found) return found
+    const { warm, maximum, limits = defaultLimits } = this.#poolOptions
+    const start = async (forLimits: ChildLimits, files?: SandboxFiles) => this.#start(name, forLimits, files)
+    const pool = new InterpreterPool({ warm, maximum, limits: childLimits(limits), start })
+    this.#pools.set(name, pool)
+    if (this.#closing.signal.aborted) void pool.close()
+    return pool
+  }
+
+  async #start(name: InterpreterName, limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
     const layers = await this.#probe(limits)
     if (layers.permissionFlag === undefined) {
       throw new PtcError('SANDBOX_UNAVAILABLE', 'this Node has no permission model; the embedded sandbox needs it', {
         hint: 'Use Node 20.20 or newer, or the Docker backend.',
       })
     }
-    const settings = { limits, runner: this.#runner }
     const message = files && toFilesMessage(files)
-    const mounted = message && { files: { root: filesRoot, bytes: message.byteLength } }
-    const makeCommand = () => jailCommand(layers, { ...settings, makesBootImage: true }, 'main.mjs')
-    const bootImage = await this.#bootImage.ensure(makeCommand, this.#closing.signal)
+    const settings =
+      name === 'quickjs'
+        ? { limits, interpreter: name, runner: javascriptRunner }
+        : await this.#pythonSettings(layers, limits, message?.byteLength)
     try {
-      const command = jailCommand(layers, { ...settings, bootImage, ...mounted }, 'main.mjs')
-      return new Interpreter(command, message)
+      return new Interpreter(jailCommand(layers, settings, 'main.mjs'), message)
     } catch (cause) {
       throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox could not be started: ${messageOf(cause)}`, {
         hint: 'It needs a few bytes in the temporary folder, and files and processes that this worker may open.',
         cause,
       })
     }
+  }
+
+  async #pythonSettings(layers: JailLayers, limits: ChildLimits, bytesOfFiles?: number): Promise<ChildSettings> {
+    const settings = { limits, runner: this.#runner }
+    const makeCommand = () => jailCommand(layers, { ...settings, makesBootImage: true }, 'main.mjs')
+    const bootImage = await this.#bootImage.ensure(makeCommand, this.#closing.signal)
+    const mounted = bytesOfFiles !== undefined && { files: { root: filesRoot, bytes: bytesOfFiles } }
+    return { ...settings, bootImage, ...mounted }
   }
 
   async #probe(limits: ChildLimits): Promise<JailLayers> {
@@ -169,6 +201,7 @@ class WasmBackend implements SandboxBackend {
 }
 
 interface Sandbox {
+  readonly name: InterpreterName
   readonly interpreter: Promise<Interpreter>
   connection: WasmConnection | undefined
 }

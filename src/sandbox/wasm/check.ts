@@ -3,7 +3,8 @@ import path from 'node:path'
 import type { BackendCheck, BackendProblem } from '../backend.js'
 import { messageOf } from '../../common/errors.js'
 import type { BootImageState } from './interpreter/boot-image.js'
-import { pyodideFolder } from './jail/jail-command.js'
+import { pyodideFolder, quickjsPackage } from './jail/jail-command.js'
+import type { InterpreterName } from './jail/jail-command.js'
 import type { JailLayers } from './jail/jail-layers.js'
 
 /**
@@ -21,11 +22,11 @@ export async function checkWasm(
     const usable = problems.every(({ severity }) => severity !== 'error')
     return {
       usable,
-      summary: `${interpreterName()}; ${layerNames(layers).join(', ')}${bootImageSummary(image)}`,
+      summary: `${interpreterTitle('pyodide')}, ${titles.quickjs()}; ${layerNames(layers).join(', ')}${bootImageSummary(image)}`,
       problems,
     }
   } catch (thrown) {
-    const remedy = 'Install the `pyodide` package again, or use the Docker backend.'
+    const remedy = 'Install the packages `pyodide` and `quickjs-wasi` again, or use the Docker backend.'
     return {
       usable: false,
       summary: 'the embedded sandbox does not start',
@@ -34,12 +35,25 @@ export async function checkWasm(
   }
 }
 
-/** Returns interpreter, Python and Node, for people. */
-export function interpreterName(): string {
-  const read = (name: string): unknown => JSON.parse(readFileSync(path.join(pyodideFolder(), name), 'utf8'))
-  const { version } = read('package.json') as { readonly version: string }
-  const { info } = read('pyodide-lock.json') as { readonly info: { readonly python: string } }
-  return `Pyodide ${version} (Python ${info.python}) on Node ${process.versions.node}`
+/** Returns the interpreter and Node, for people. */
+export function interpreterTitle(name: InterpreterName): string {
+  return `${titles[name]()} on Node ${process.versions.node}`
+}
+
+const titles: Readonly<Record<InterpreterName, () => string>> = {
+  pyodide: () => {
+    const { version } = readJson(pyodideFolder(), 'package.json') as { readonly version: string }
+    const { info } = readJson(pyodideFolder(), 'pyodide-lock.json') as { readonly info: { readonly python: string } }
+    return `Pyodide ${version} (Python ${info.python})`
+  },
+  quickjs: () => {
+    const { version } = readJson(quickjsPackage(), 'package.json') as { readonly version: string }
+    return `QuickJS (quickjs-wasi ${version})`
+  },
+}
+
+function readJson(folder: string, name: string): unknown {
+  return JSON.parse(readFileSync(path.join(folder, name), 'utf8'))
 }
 
 function layerNames(layers: JailLayers): readonly string[] {

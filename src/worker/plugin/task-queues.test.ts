@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { defineBackend } from '../../sandbox/define-backend.js'
 import { parseConfig } from '../../config/parse-config.js'
-import { mayHavePackages } from './task-queues.js'
+import { describedSandbox, mayHavePackages } from './task-queues.js'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -23,4 +23,13 @@ test.each([
 ] as const)('a sandbox of %j with PTC_BASE_IMAGE=%s may have packages: %s', (sandbox, baseImage, expected) => {
   vi.stubEnv('PTC_BASE_IMAGE', baseImage)
   expect(mayHavePackages(parseConfig({ tools: [], sandbox }, 'test'))).toBe(expected)
+})
+
+test('the prompt describes the embedded sandbox where it is configured or preferred', () => {
+  const isEmbedded = (sandbox: object, preferred?: 'docker' | 'wasm') =>
+    describedSandbox(parseConfig({ tools: [], sandbox }, 'test'), preferred).isEmbedded
+  expect(isEmbedded({ backend: 'wasm' })).toBe(true)
+  expect(isEmbedded({})).toBe(false)
+  expect(isEmbedded({}, 'wasm')).toBe(true)
+  expect(isEmbedded({}, 'docker')).toBe(false)
 })

@@ -9,13 +9,14 @@ import {
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { hostQueue, isReservedQueue, type Role, roleQueue, sandboxQueue, toolQueue } from '../../common/names.js'
-import type { BackendName } from '../../common/run/run-config.js'
+import type { BackendChoice, BackendName } from '../../common/run/run-config.js'
 import type { Skill } from '../../skills/index.js'
 import { environmentVariable } from '../../platform/environment-variable.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { OpenTools } from '../../config/configured-tools.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
 import { providersWith } from '../../models/options/providers.js'
+import type { SandboxDescription } from '../../models/prompt/prompt.js'
 import type { Resources } from '../resources/open-resources.js'
 
 /**
@@ -130,7 +131,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
       },
       lookUpSearchAttributes: resources.lookUpSearchAttributes,
     }),
-    model: modelActivities({ ...shared, providers, options: { hasPackages: mayHavePackages(config) } }),
+    model: modelActivities({ ...shared, providers, options: describedSandbox(config, host?.backends[0]) }),
     sandbox: sandbox?.anyHost ?? {},
     host: sandbox?.ownHost ?? {},
   }
@@ -139,6 +140,18 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
 /** A custom backend says whether its sandboxes can have files; those of this package can. */
 function backendsWithoutFiles({ sandbox: { customBackend } }: ResolvedConfig): readonly string[] {
   return customBackend && customBackend.files !== true ? [customBackend.name] : []
+}
+
+/**
+ * What the prompt says about the sandbox.
+ *
+ * @param preferred the backend of runs that ask for none, where this process knows it
+ */
+export function describedSandbox(
+  config: ResolvedConfig,
+  preferred: BackendChoice = config.sandbox.backend,
+): Required<SandboxDescription> {
+  return { hasPackages: mayHavePackages(config), isEmbedded: preferred === 'wasm' }
 }
 
 /** Whether code may have packages besides the standard library: those of a custom image, base image or backend. */

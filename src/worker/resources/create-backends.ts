@@ -27,7 +27,7 @@ interface CreateBackendsOptions {
 const backendNotices: Readonly<Record<BuiltInBackend, string>> = {
   docker: 'code runs in hardened Docker containers',
   anthropic: 'Anthropic executes the code of agents; this worker executes none',
-  wasm: 'code runs in the embedded sandbox (Pyodide in a jailed process: for trusted models; Docker isolates better)',
+  wasm: 'code runs in the embedded sandbox (WebAssembly in a jailed process: for trusted models; Docker isolates better)',
 }
 
 /**
@@ -49,7 +49,7 @@ export async function createBackends(config: ResolvedConfig, options: CreateBack
   const wasm =
     sandbox.backend === 'docker'
       ? undefined
-      : createWasmBackend({ warm: preferred === 'wasm' ? (sandbox.warm ?? 1) : 0 })
+      : createWasmBackend({ warm: preferred === 'wasm' ? (sandbox.warm ?? 1) : 0, language: config.language })
   const backends = [docker, wasm].filter((backend) => backend !== undefined)
   return { backends, docker, notice: `sandbox: ${preferred}; ${backendNotices[preferred]}` }
 }

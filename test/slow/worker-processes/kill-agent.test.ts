@@ -31,6 +31,18 @@ function script({ busy = false, secondTurnDelayMs = 0 } = {}): Script {
   ]
 }
 
+const javascriptScript: Script = [
+  turn(
+    code(`
+const done = [(await charge({ name: 'a' })).done, Math.random()]
+done.push(...(await Promise.all(['b', 'c'].map((name) => charge({ name })))).map((each) => each.done))
+done.splice(1, 1)
+console.log(done)`),
+  ),
+  turn(code("done.push((await charge({ name: 'd' })).done)\nconsole.log(done.join())")),
+  turn(text('charged {{last_tool_result}}')),
+]
+
 /** Invariants after any kill: same answer, each effect once, each turn paid once, no remains, histories replay. */
 async function expectNothingLost({ env, ledger }: LedgerEnvironment, handle: WorkflowHandle): Promise<void> {
   expect(await env.agentResult(handle)).toMatchObject({
@@ -174,10 +186,13 @@ describeDocker('kill -9', () => {
 })
 
 describe('kill -9 with the embedded sandbox', () => {
-  it('after kill -9 of the worker and its embedded sandbox, the session is rebuilt from the journal', async () => {
-    const { env, ledger } = await startWithLedger(script(), { backend: 'wasm' })
+  it.each([
+    ['python', script()],
+    ['javascript', javascriptScript],
+  ])('after kill -9 of the worker and its embedded sandbox in %s, the session is rebuilt', async (language, model) => {
+    const { env, ledger } = await startWithLedger(model, { backend: 'wasm' })
     ledger.holdReplies('b')
-    const handle = await env.startAgent()
+    const handle = await env.startAgent({ language })
     await ledger.waitForRequests('b')
     await env.workers.replace()
     await ledger.waitForRequests('b', 2)

@@ -1,11 +1,13 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { javascript } from '../../../src/languages/javascript/index.js'
 import { defined } from '../../../src/common/defined.js'
 import { encodeMessage, FrameDecoder, parseFrame } from '../../../src/sandbox/protocol/frames.js'
 import type { HostMessage, RunnerMessage, ToolSignature } from '../../../src/sandbox/protocol/messages.js'
+import type { SandboxBackend } from '../../../src/sandbox/backend.js'
 import { runnerDirectory } from '../../../src/sandbox/runner-directory.js'
+import { createSpec } from './create-spec.js'
 import { temporaryFolder } from '../folders.js'
 
 type Call = Extract<RunnerMessage, { type: 'suspended' }>['calls'][number]
@@ -33,9 +35,15 @@ const limits = {
 
 type Result = Exclude<RunnerMessage, { type: 'output' | 'interrupted' | 'ready' }>
 
+/** The bytes from and to a runner. */
+interface RunnerProcess {
+  readonly received: AsyncIterable<Uint8Array>
+  write(bytes: Uint8Array): void
+  interrupt(): void
+}
+
 /** A runner for JavaScript as a process of this machine, and the host's side of its session. */
 export class JavaScriptRunner {
-  readonly process: ChildProcessWithoutNullStreams
   /** The answers of the runner to steps, in order. */
   readonly results: Result[] = []
   /** The steps that it got. */
@@ -44,26 +52,45 @@ export class JavaScriptRunner {
   #step = 0
   #cell = 0
 
-  private constructor(folder: string) {
-    const [shell = '', ...before] = javascript.runner.interpreter
-    const command = before
-      .map((each) => each.replace('/usr/bin/node', process.execPath))
-      // Node.js 20 does not know it.
-      .filter((each) => !each.startsWith('--disable-warning'))
-    const entry = join(runnerDirectory, javascript.name, javascript.runner.entry)
-    const env = { PATH: process.env['PATH'], HOME: folder, ...javascript.runner.environment }
-    this.process = spawn(shell, [...command, entry], { cwd: folder, env, stdio: 'pipe', detached: true })
-    this.#frames = framesOf(this.process)
-    onTestFinished(() => {
-      this.kill()
-    })
+  readonly #process: RunnerProcess
+
+  private constructor(process: RunnerProcess) {
+    this.#process = process
+    this.#frames = framesOf(process.received)
   }
 
+  /** Starts the runner of containers. */
   static async start(
     tools: readonly string[] = ['get'],
     signature: Partial<ToolSignature> = { open: true },
   ): Promise<JavaScriptRunner> {
-    const runner = new JavaScriptRunner(await temporaryFolder())
+    return JavaScriptRunner.#open(startProcess(await temporaryFolder()), tools, signature)
+  }
+
+  /** Starts the runner of the embedded sandbox, in its jail. */
+  static async startEmbedded(backend: SandboxBackend): Promise<JavaScriptRunner> {
+    embedded += 1
+    const spec = { ...createSpec(`embedded-${embedded}`), language: javascript.name }
+    const connection = await backend.open(spec, new AbortController().signal)
+    const runner = await JavaScriptRunner.#open(
+      {
+        received: connection.received,
+        write: (bytes) => void connection.send(bytes),
+        interrupt: () => void connection.interrupt(),
+      },
+      ['get'],
+      { open: true },
+    )
+    onTestFinished(async () => backend.remove(spec))
+    return runner
+  }
+
+  static async #open(
+    process: RunnerProcess,
+    tools: readonly string[],
+    signature: Partial<ToolSignature>,
+  ): Promise<JavaScriptRunner> {
+    const runner = new JavaScriptRunner(process)
     runner.send({
       type: 'hello',
       protocol: 5,
@@ -78,17 +105,13 @@ export class JavaScriptRunner {
     return runner
   }
 
-  kill(): void {
-    try {
-      process.kill(-(this.process.pid ?? 0), 'SIGKILL')
-    } catch {
-      // It has ended.
-    }
+  interrupt(): void {
+    this.#process.interrupt()
   }
 
   send(message: HostMessage): void {
     if ('step' in message && message.type !== 'snapshot') this.steps.push(message)
-    this.process.stdin.write(encodeMessage(message))
+    this.#process.write(encodeMessage(message))
   }
 
   async next(): Promise<RunnerMessage> {
@@ -137,9 +160,35 @@ export class JavaScriptRunner {
   }
 }
 
-async function* framesOf(child: ChildProcessWithoutNullStreams): AsyncGenerator<RunnerMessage, void, undefined> {
+let embedded = 0
+
+/** Starts a process that ends with the test. */
+function startProcess(folder: string): RunnerProcess {
+  const [shell = '', ...before] = javascript.runner.interpreter
+  const command = before
+    .map((each) => each.replace('/usr/bin/node', process.execPath))
+    // Node.js 20 does not know it.
+    .filter((each) => !each.startsWith('--disable-warning'))
+  const entry = join(runnerDirectory, javascript.name, javascript.runner.entry)
+  const env = { PATH: process.env['PATH'], HOME: folder, ...javascript.runner.environment }
+  const child = spawn(shell, [...command, entry], { cwd: folder, env, stdio: 'pipe', detached: true })
+  onTestFinished(() => {
+    try {
+      process.kill(-(child.pid ?? 0), 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  })
+  return {
+    received: child.stdout,
+    write: (bytes) => void child.stdin.write(bytes),
+    interrupt: () => void child.kill('SIGINT'),
+  }
+}
+
+async function* framesOf(received: AsyncIterable<Uint8Array>): AsyncGenerator<RunnerMessage, void, undefined> {
   const decoder = new FrameDecoder(limits.frame_bytes)
-  for await (const chunk of child.stdout) {
-    for (const frame of decoder.push(chunk as Buffer)) yield parseFrame(frame) as RunnerMessage
+  for await (const chunk of received) {
+    for (const frame of decoder.push(chunk)) yield parseFrame(frame) as RunnerMessage
   }
 }

@@ -10,10 +10,15 @@ import type { JailLayers } from './jail-layers.js'
 /** The limits on the command line of a child. An interpreter with other limits can't be used for a session. */
 export type ChildLimits = Pick<Limits, 'memoryBytes' | 'tmpBytes'>
 
+/** The interpreters that a child can run. */
+export type InterpreterName = 'pyodide' | 'quickjs'
+
 /** The settings in which children differ. */
 export interface ChildSettings {
   readonly limits: ChildLimits
-  /** The folder with `runner.py` in it. */
+  /** Default `pyodide`. Of the settings below, `quickjs` has only `runner`. */
+  readonly interpreter?: InterpreterName
+  /** The folder with `runner.py` in it, or the files that both runners of JavaScript share. */
   readonly runner: string
   /** The file of the boot image. Without it, Python boots. */
   readonly bootImage?: string | undefined
@@ -25,12 +30,18 @@ export interface ChildSettings {
 
 /** The files of the child, in JavaScript and shell, which are not compiled. */
 const wasmFolder = path.join(runnerDirectory, 'wasm')
+const quickjsFolder = path.join(runnerDirectory, 'quickjs')
 /** The folder of the Python runner, the same for all backends. */
 export const pythonRunner = path.join(runnerDirectory, 'python')
+/** The folder of the JavaScript runner for containers. The embedded one uses most of its files. */
+export const javascriptRunner = path.join(runnerDirectory, 'javascript')
 
 const mebibyte = 1024 * 1024
-/** The heap of V8: Pyodide's glue code and the JavaScript objects of the program. 25 MiB are used at rest. */
-const heapMebibytes = 128
+/**
+ * The heap of V8. Pyodide: its glue code and the JavaScript objects of the program; 25 MiB are used at rest. QuickJS: the
+ * values of steps until the engine has them.
+ */
+const heapMebibytes: Readonly<Record<InterpreterName, number>> = { pyodide: 128, quickjs: 192 }
 /** Compiled code and thread stacks, in addition to Node's own memory. 165 MiB were measured at rest. */
 const overheadBytes = 272 * mebibyte
 
@@ -50,15 +61,17 @@ export interface JailCommand {
  * root, Node.
  */
 export function jailCommand(layers: JailLayers, settings: ChildSettings, entry: 'main.mjs' | 'probe.mjs'): JailCommand {
-  const { bootImage, runner } = settings
+  const { bootImage, runner, interpreter = 'pyodide' } = settings
   const bootImageFolders = bootImage === undefined ? [] : [path.dirname(bootImage)]
-  const readablePaths = [pyodideFolder(), realpathSync(wasmFolder), realpathSync(runner), ...bootImageFolders]
+  const ownFolders = interpreter === 'quickjs' ? quickjsFolders() : [pyodideFolder()]
+  const readablePaths = [...ownFolders, realpathSync(wasmFolder), realpathSync(runner), ...bootImageFolders]
+  const entryFolder = interpreter === 'quickjs' && entry === 'main.mjs' ? quickjsFolder : wasmFolder
   const command = [
     ...parentDeathArguments(layers),
     ...kernelLimitArguments(layers, settings),
     ...namespaceArguments(layers, readablePaths),
-    ...nodeArguments(layers, readablePaths),
-    path.join(realpathSync(wasmFolder), entry),
+    ...nodeArguments(layers, readablePaths, interpreter),
+    path.join(realpathSync(entryFolder), entry),
     JSON.stringify(childSettingsJson(settings)),
   ]
   const [file = process.execPath, ...args] = command
@@ -80,6 +93,20 @@ export function bootImageKey(): string {
  */
 export function pyodideFolder(): string {
   return path.dirname(realpathSync(createRequire(import.meta.url).resolve('pyodide/package.json')))
+}
+
+/** Returns the folder of the installed `quickjs-wasi` package. */
+export function quickjsPackage(): string {
+  return path.dirname(realpathSync(createRequire(import.meta.url).resolve('quickjs-wasi/package.json')))
+}
+
+/** Returns the file of `node-inspect-extracted`: `util.inspect` of Node, which the engine gets as its formatter. */
+function inspectFile(): string {
+  return realpathSync(createRequire(import.meta.url).resolve('node-inspect-extracted'))
+}
+
+function quickjsFolders(): readonly string[] {
+  return [realpathSync(quickjsFolder), quickjsPackage(), path.dirname(inspectFile())]
 }
 
 function parentDeathArguments({ setpriv }: JailLayers): readonly string[] {
@@ -108,7 +135,17 @@ function namespaceArguments(
   return [unshare, ...spaces, '--mount', '--', shell, path.join(wasmFolder, 'empty-root.sh'), ...files, '--']
 }
 
-function nodeArguments({ permissionFlag }: JailLayers, readable: readonly string[]): readonly string[] {
+const interpreterFlags: Readonly<Record<InterpreterName, readonly string[]>> = {
+  pyodide: ['--experimental-vm-modules'],
+  // The engine reports a deep recursion before this limit. It must stay below the stack of a thread, 8 MiB.
+  quickjs: ['--stack-size=3900'],
+}
+
+function nodeArguments(
+  { permissionFlag }: JailLayers,
+  readable: readonly string[],
+  interpreter: InterpreterName,
+): readonly string[] {
   if (permissionFlag === undefined) throw new Error('this Node has no permission model')
   return [
     realpathSync(process.execPath),
@@ -119,15 +156,16 @@ function nodeArguments({ permissionFlag }: JailLayers, readable: readonly string
     // This disables `eval` and `Function` from text in all realms, and also emscripten_run_script.
     '--disallow-code-generation-from-strings',
     '--no-addons',
-    `--max-old-space-size=${heapMebibytes}`,
-    '--experimental-vm-modules',
+    `--max-old-space-size=${heapMebibytes[interpreter]}`,
+    ...interpreterFlags[interpreter],
     '--no-warnings',
   ]
 }
 
-/** Returns the argument of runner/wasm/main.mjs. */
-function childSettingsJson({ limits, runner, files, ...image }: ChildSettings) {
+/** Returns the argument of main.mjs in runner/wasm or runner/quickjs. */
+function childSettingsJson({ limits, runner, files, interpreter, ...image }: ChildSettings) {
   const { memoryBytes, tmpBytes } = limits
+  if (interpreter === 'quickjs') return { quickjs: quickjsPackage(), inspect: inspectFile(), memoryBytes }
   const quotas = { tmpBytes, maxFiles, maxOpenFiles }
   return {
     pyodide: pyodideFolder(),

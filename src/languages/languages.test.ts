@@ -16,7 +16,7 @@ it('a defined language is known from then on, and the dispatcher gets its comman
   })
   const example = { codeName: 'get', input: { id: 'a' } }
   expect(languageOf('lua').describeAsFurther(example)).toBe(
-    'A whole Lua program, executed by `lua -W cell.lua`. Keeps no variables. The result has its output and exit code. ' +
+    'A whole Lua program, which lua executes as cell.lua. Keeps no variables. The result has its output and exit code. ' +
       'It calls a tool by a process: `tool get id=...` prints JSON.',
   )
 })

@@ -43,10 +43,14 @@ export function commandLanguage({ name, title = name, run, file }: CommandLangua
   }
 }
 
-function describe(title: string, run: readonly string[], file: string, example: ExampleCall | undefined): string {
-  const [program = '', ...words] = run
-  const command = [program.slice(program.lastIndexOf('/') + 1), ...words].join(' ').replaceAll('{file}', file)
-  const environment = `A whole ${title} program, executed by \`${command}\`. Keeps no variables. The result has its output and exit code.`
+function describe(
+  title: string,
+  [path = '']: readonly string[],
+  file: string,
+  example: ExampleCall | undefined,
+): string {
+  const program = path.slice(path.lastIndexOf('/') + 1)
+  const environment = `A whole ${title} program, which ${program} executes as ${file}. Keeps no variables. The result has its output and exit code.`
   if (!example) return environment
   return `${environment} It calls a tool by a process: \`${bash.summarizeTool(example.codeName, Object.keys(example.input), '')}\` prints JSON.`
 }

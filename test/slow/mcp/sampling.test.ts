@@ -37,6 +37,7 @@ beforeAll(async () => {
           match: { firstUserText: 'Spend.' },
           turns: [turn(code('print(await asking__ask(id="samples_long_texts"))')), turn(text('{{last_tool_result}}'))],
         },
+        { match: { firstUserText: 'slowly' }, turns: [{ ...turn(text('yes')), msPerChunk: 60_000 }] },
         // The replies to the requests of servers.
         { turns: [turn(text('yes')), turn(text('yes, again'))] },
       ],
@@ -206,6 +207,39 @@ it('a request outside of a call, and after a call was cancelled, is refused', as
   expect(outcome).toMatchObject({ output: 'unknown\n' })
   expect(env.api.requests).toHaveLength(before)
   expect(lines().filter(({ cancelled }) => cancelled === 'yes')).toEqual([])
+})
+
+it('a request ends with its call, and a reply that nobody waits for is not awaited', async () => {
+  const handle = await env.startProgram(
+    'try: print(await brief__ask(id="samples_slowly"))\nexcept ToolOutcomeUnknown: print("unknown")',
+  )
+  expect(((await handle.result()) as ProgramResult).outcome).toMatchObject({ output: 'unknown\n' })
+  const { events } = await handle.fetchHistory()
+  const asked = (events ?? []).find(({ activityTaskScheduledEventAttributes: scheduled }) => {
+    return scheduled?.activityType?.name === 'model.sample'
+  })
+  const cancelled = (events ?? []).map(({ activityTaskCancelRequestedEventAttributes: request }) => request)
+  expect(cancelled.map((request) => String(request?.scheduledEventId))).toContain(String(asked?.eventId))
+  await env.expectCleanEnd(handle)
+})
+
+it('a client of Temporal that is no call gets no reply', async () => {
+  const before = env.api.requests.length
+  const handle = await env.startProgram('print(await asking__ask(id="samples_and_asks"))')
+  await expect.poll(async () => (await env.ptc.waits({ run: handle.workflowId })).length).toBe(1)
+  const input = { id: 'x', request: { messages: [] }, maxTokens: 10, promptTokens: 1 }
+  const key = (await env.activities(handle)).flatMap(({ type, id }) => (type === 'asking__ask' ? [id] : []))[0]
+  for (const [args, code] of [
+    [{ ...input, idempotencyKey: key ?? '' }, 'CALL_NOT_FOUND'],
+    [{ ...input, idempotencyKey: '__proto__' }, 'CALL_NOT_FOUND'],
+    [{ ...input, idempotencyKey: 'x', id: 'x'.repeat(100) }, 'RUN_INPUT_INVALID'],
+    [{ ...input, idempotencyKey: 'x', maxTokens: -1 }, 'RUN_INPUT_INVALID'],
+    [null, 'RUN_INPUT_INVALID'],
+  ] as const)
+    await expect(handle.executeUpdate('ptc.sample', { args: [args] })).rejects.toMatchObject({ cause: { type: code } })
+  await handle.cancel()
+  await expect(handle.result()).rejects.toThrow()
+  expect(env.api.requests.length - before).toBe(1)
 })
 
 it('a call that asks the model, and then a person, gets the same reply again without another request', async () => {

@@ -17,8 +17,8 @@ function install() {
   const print = (text, isError = false) => {
     const lines = indentation === '' ? text : indentation + text.replace(/\n/g, `\n${indentation}`)
     for (let index = 0; index < lines.length; index += PIECE)
-      host.print(apply(slice, lines, [index, index + PIECE]), isError)
-    host.print('\n', isError)
+      host.print(apply(slice, lines, [index, index + PIECE]), isError ? 1 : 0)
+    host.print('\n', isError ? 1 : 0)
   }
   const log = (...values) => print(format(values))
   const warn = (...values) => print(format(values), true)

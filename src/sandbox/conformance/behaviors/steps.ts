@@ -132,6 +132,8 @@ export const rebuildBehaviors = {
     },
   },
   'a snapshot restores variables in a new sandbox, without repeated steps': {
+    // A process without isolation may have inherited open files, which no snapshot can have.
+    requires: 'providesIsolation',
     async check(context, [source = '', show = '']) {
       const harness = await context.newHarness()
       const { output } = await harness.runCell(source)

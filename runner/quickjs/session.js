@@ -29,6 +29,8 @@ const REJECTION_MS = 1_000 // for the texts of rejections, after the cell
 const MAXIMUM_VALUE_MEMORY = 256 * 1024 * 1024
 /** QuickJS keeps `var` from cell to cell. */
 const KEYWORD = 'var'
+/** No call has this number, so it gets no result. */
+const NO_CALL = 0
 const completed = { type: 'completed' }
 
 class Session {
@@ -311,7 +313,7 @@ class Session {
     } catch (stop) {
       cell.end ??= { type: 'failed', kind: stop.kind, error: stop.message }
       this.#forgetWork()
-      return stop.message
+      return NO_CALL // it waits for ever: code that catches an error would make the next call
     }
   }
 

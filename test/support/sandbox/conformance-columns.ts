@@ -22,6 +22,11 @@ export const conformanceColumns = {
   dockerPython: { language: 'python', title: 'Python, Docker', capabilities: docker },
   embeddedPython: { language: 'python', title: 'Python, embedded', capabilities: embedded },
   dockerJavaScript: { language: 'javascript', title: 'JavaScript, Docker', capabilities: docker },
+  embeddedJavaScript: {
+    language: 'javascript',
+    title: 'JavaScript, embedded',
+    capabilities: { ...embedded, supportsFiles: false },
+  },
   dockerBash: { language: 'bash', title: 'Bash, Docker', capabilities: docker },
 } as const satisfies Readonly<Record<string, ConformanceColumn>>
 

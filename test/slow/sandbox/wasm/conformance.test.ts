@@ -6,3 +6,7 @@ import { describeConformance } from '../../../support/sandbox/describe-conforman
 describe('the embedded sandbox', () => {
   describeConformance(conformanceOptions('embeddedPython', () => createWasmBackend({ warm: 1 })))
 })
+
+describe('JavaScript in the embedded sandbox', () => {
+  describeConformance(conformanceOptions('embeddedJavaScript', () => createWasmBackend({ warm: 0 })))
+})

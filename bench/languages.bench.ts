@@ -15,7 +15,7 @@ interface MeasuredLanguage {
   readonly echo: readonly string[]
 }
 
-const languages: Readonly<Record<'python' | 'javascript', MeasuredLanguage>> = {
+const languages: Readonly<Record<'python' | 'javascript' | 'bash', MeasuredLanguage>> = {
   python: {
     title: 'Python',
     emptyCell: 'pass',
@@ -36,6 +36,12 @@ const languages: Readonly<Record<'python' | 'javascript', MeasuredLanguage>> = {
       '-e',
       'const { readSync, writeSync } = require("node:fs"); const buffer = Buffer.alloc(65536); console.log("ready"); for (let n; (n = readSync(0, buffer, 0, 65536, null)) > 0;) writeSync(1, buffer, 0, n)',
     ],
+  },
+  bash: {
+    title: 'Bash',
+    emptyCell: ':',
+    calls: (count) => `for ((value = 0; value < ${count}; value++)); do tool ping value=$value; done >/dev/null`,
+    echo: ['/bin/bash', '-c', 'echo ready; while read -r line; do echo "$line"; done'],
   },
 }
 
@@ -90,13 +96,19 @@ await benchmark('languages', async (context) => {
       { name: `${title}: memory of an idle session`, unit: 'MiB', samples: [sessionMemory] },
     ]
   })
-  const perPython = (what: What, target?: number): ResultRow => ({
-    name: `${what}: JavaScript / Python`,
+  const perPython = (name: Name, what: What, target?: number): ResultRow => ({
+    name: `${what}: ${languages[name].title} / Python`,
     unit: 'x',
-    samples: ratios(of(what, 'javascript'), of(what, 'python')),
+    samples: ratios(of(what, name), of(what, 'python')),
     ...(target === undefined ? {} : { target }),
   })
-  return [...rows, perPython('cell'), perPython('call', 1.15), perPython('open')]
+  const others = names.filter((name) => name !== 'python')
+  const compared = others.flatMap((name) => [
+    perPython(name, 'cell'),
+    perPython(name, 'call', 1.15),
+    perPython(name, 'open'),
+  ])
+  return [...rows, ...compared]
 })
 
 type What = 'echo' | 'cell' | 'call' | 'open'

@@ -55,4 +55,7 @@ function load(file) {
 
 const { Session } = load(join(__dirname, 'session.js'))
 
-new Session().start()
+// Programs do not see the argument.
+const [language] = process.argv.splice(2)
+
+new Session(language === 'typescript').start()

@@ -39,11 +39,12 @@ const FRAME_BYTES_PER_CHARACTER = 8
 const MICROSECONDS = 1_000_000
 
 class Session {
-  constructor() {
+  /** @param isTyped cells are TypeScript */
+  constructor(isTyped) {
     this.channel = new Channel(descriptors)
     this.protocol = new StepProtocol(this, this.channel)
     this.output = new OutputCapture(this.channel)
-    this.evaluator = new Evaluator()
+    this.evaluator = new Evaluator(isTyped)
     this.check = new CellCheck(() => this.evaluator.lexicalNames())
     this.clock = new ProgramClock()
     this.timers = new TimerQueue(this.clock)

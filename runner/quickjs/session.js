@@ -38,7 +38,7 @@ class Session {
   static async create({ bindings, exit, ...files }) {
     const session = new Session(bindings, exit)
     const { clock, interrupts } = session
-    prepare('0', 0, KEYWORD) // the first parse takes longer than those after it
+    prepare('0', 0, { keyword: KEYWORD }) // the first parse takes longer than those after it
     session.engine = await Engine.create({ ...files, clock, interrupts, functions: session.#hostFunctions() })
     session.language = `QuickJS ${session.engine.vm.versions?.quickjs ?? ''}`.trim()
     return session
@@ -326,7 +326,7 @@ class Session {
 /** Returns the code of a cell for the engine. The text of an error has no frames: they are of this process. */
 function prepared(source, number) {
   try {
-    return prepare(source, number, KEYWORD)
+    return prepare(source, number, { keyword: KEYWORD })
   } catch (error) {
     throw new CellStop('code_error', error.stack.replace(/^\s+at .*\n?/gm, '').trimEnd())
   }

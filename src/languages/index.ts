@@ -21,6 +21,7 @@ import { bash } from './bash/index.js'
 import { addDefinition, type CommandLanguage, commandLanguages } from './commands/index.js'
 import { javascript } from './javascript/index.js'
 import { python } from './python/index.js'
+import { typescript } from './typescript/index.js'
 
 export type {
   DocumentedTool,
@@ -37,7 +38,7 @@ export { parametersOf } from './parameters.js'
 export { installFolder, runnerCommand } from './shared/runner-command.js'
 
 /** The languages with a runner, and bash. */
-export const languages: readonly Language[] = [python, javascript, bash]
+export const languages: readonly Language[] = [python, javascript, typescript, bash]
 
 /** All languages that a run may have. */
 function allLanguages(): readonly Language[] {

@@ -19,6 +19,16 @@ export const expensePrograms: readonly ExpenseProgram[] = [
     file: 'program.js',
     busy: 'require("node:fs").writeFileSync("/tmp/busy", "")\nwhile (!require("node:fs").existsSync("/tmp/go"));\n',
   },
+  {
+    language: 'typescript',
+    file: 'program.js',
+    busy: 'const fs: any = require("node:fs")\nfs.writeFileSync("/tmp/busy", "")\nwhile (!fs.existsSync("/tmp/go"));\n',
+  },
+  {
+    language: 'bash',
+    file: 'program.sh',
+    busy: 'touch /tmp/busy\nuntil [ -e /tmp/go ]; do :; done\n',
+  },
 ]
 
 export function readExpenseProgram({ file }: ExpenseProgram): Promise<string> {

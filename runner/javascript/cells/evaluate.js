@@ -11,7 +11,9 @@ const { createHook } = v8.promiseHooks
 const { then } = programGlobal.Promise.prototype
 
 class Evaluator {
-  constructor() {
+  /** @param isTyped cells are TypeScript */
+  constructor(isTyped) {
+    this.isTyped = isTyped
     this.inspector = new inspector.Session()
     this.inspector.connect()
     // The inspector holds the promise of a cell only weakly, and V8 calls back during garbage collection when it is
@@ -27,7 +29,7 @@ class Evaluator {
    * @throws SyntaxError, and what `check` throws
    */
   start(source, number, check, onEnd) {
-    const code = prepare(source, number, 'let', check)
+    const code = prepare(source, number, { isTyped: this.isTyped, check })
     let promise
     let answer
     const stop = createHook({ init: (created) => void (promise ??= created) })

@@ -14,14 +14,34 @@ const MAXIMUM_CHARACTERS = 512 * 1024
  * Returns the code of a cell for the engine: without types, and normalised.
  *
  * @param keyword that declares variables in the engine: `let` or `var`
+ * @param isTyped the code is TypeScript. Otherwise types are removed only from code that is no JavaScript
  * @param check called with the syntax tree and its source; the tree is undefined for large code
  * @throws SyntaxError, and what `check` throws
  */
-function prepare(source, number, keyword = 'let', check = () => {}) {
-  const isLarge = source.length > MAXIMUM_CHARACTERS && keyword === 'let'
-  const { program, text } = isLarge ? { text: source } : parse(source, number)
+function prepare(source, number, { keyword = 'let', isTyped = false, check = () => {} } = {}) {
+  const plain = isTyped ? untyped(source, number) : source
+  const isLarge = plain.length > MAXIMUM_CHARACTERS && keyword === 'let'
+  const { program, text } = isLarge ? { text: plain } : parse(plain, number)
   check(program, text)
   return program ? normalise(text, number, program, keyword) : text
+}
+
+/** In TypeScript `f<T>(x)` is a call, in JavaScript two comparisons. */
+function untyped(source, number) {
+  if (!canStripTypes) throw new SyntaxError(`Node.js ${NODE} can't remove the types of TypeScript (22.13 can)`)
+  try {
+    return stripTypes(source)
+  } catch (problem) {
+    throw problem.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX' ? withHint(problem) : withLines(problem, number)
+  }
+}
+
+/** Names the cell in an error of Node's parser, whose stack begins with `:LINE` and the line of the code. */
+function withLines({ message, stack }, number) {
+  const shown = stack.slice(0, stack.indexOf('SyntaxError'))
+  const located = new SyntaxError(message)
+  located.stack = `cell-${number}.js${shown.length > 500 ? '\n\n' : shown}SyntaxError: ${message}`
+  return located
 }
 
 /** Plain JavaScript never loses a part to the removal of types: `a < b > (c)` is a comparison. */

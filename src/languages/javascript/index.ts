@@ -13,7 +13,7 @@ export const javascript: Language = {
   name: 'javascript',
   title: 'JavaScript',
   extension: '.js',
-  otherExtensions: ['.mjs', '.cjs', '.ts', '.mts'],
+  otherExtensions: ['.mjs', '.cjs'],
   runner,
   repl,
   isEmbedded: true,

@@ -78,7 +78,9 @@ it('no two languages share a name or an ending, and an unknown language is told 
   expect(new Set(endings).size).toBe(endings.length)
   expect(new Set(languages.map(({ name }) => name)).size).toBe(languages.length)
   expect(problemOfLanguage('javascript')).toBeUndefined()
-  expect(problemOfLanguage('cobol')).toMatch(/^there is no language "cobol"; there are: python, javascript, bash, /)
+  expect(problemOfLanguage('cobol')).toMatch(
+    /^there is no language "cobol"; there are: python, javascript, typescript, bash, /,
+  )
   expect(problemOfLanguage('x'.repeat(10_000))?.length).toBeLessThan(200)
-  expect(problemOfLanguage(7)).toMatch(/^a language is one of python, javascript, bash, /)
+  expect(problemOfLanguage(7)).toMatch(/^a language is one of python, javascript, typescript, bash, /)
 })

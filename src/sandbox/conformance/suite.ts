@@ -16,12 +16,12 @@ import type { SandboxBackend } from '../backend.js'
 import { defaultLanguageName, languageNamesOf } from '../../common/names.js'
 import { backendCases } from './backend-cases.js'
 import { bashSuite } from './bash/index.js'
-import { javascriptSuite } from './javascript/index.js'
+import { javascriptSuite, typescriptSuite } from './javascript/index.js'
 import { caseOf, type LanguageSuite, rowsOf } from './language-suite.js'
 import { pythonSuite } from './python/index.js'
 
 /** The columns of the table. */
-export const languageSuites: readonly LanguageSuite[] = [pythonSuite, javascriptSuite, bashSuite]
+export const languageSuites: readonly LanguageSuite[] = [pythonSuite, javascriptSuite, typescriptSuite, bashSuite]
 
 export interface ConformanceOptions extends BackendCapabilities {
   /** Creates a backend. It is called several times, like by several workers of one host. */

@@ -212,7 +212,9 @@ it('a run in an unknown language ends at its start, with the languages that ther
   const { env, backend } = await startLines({ tools: [double], script: noModel })
   await expect(env.ptc.startAgent({ question: 'x', language: 'cobol' })).rejects.toMatchObject({
     code: 'RUN_INPUT_INVALID',
-    message: expect.stringContaining('there is no language "cobol"; there are: python, javascript, bash, lines'),
+    message: expect.stringContaining(
+      'there is no language "cobol"; there are: python, javascript, typescript, bash, lines',
+    ),
   })
   expect(backend.opened).toEqual([])
 })

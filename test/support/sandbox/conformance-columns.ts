@@ -22,6 +22,7 @@ export const conformanceColumns = {
   dockerPython: { language: 'python', title: 'Python, Docker', capabilities: docker },
   embeddedPython: { language: 'python', title: 'Python, embedded', capabilities: embedded },
   dockerJavaScript: { language: 'javascript', title: 'JavaScript, Docker', capabilities: docker },
+  dockerTypeScript: { language: 'typescript', title: 'TypeScript, Docker', capabilities: docker },
   embeddedJavaScript: {
     language: 'javascript',
     title: 'JavaScript, embedded',

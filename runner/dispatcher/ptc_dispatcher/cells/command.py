@@ -10,12 +10,14 @@ from .process import ProcessCell
 
 
 class CommandCell(ProcessCell):
+    folder = None
+
     @classmethod
     def start(cls, session, frame, language, settings):
         cell = cls(session)
-        cell.folder = tempfile.mkdtemp(prefix=f"{language}-", dir="/tmp")
-        file = os.path.join(cell.folder, settings["file"])
         try:
+            cell.folder = tempfile.mkdtemp(prefix=f"{language}-")
+            file = os.path.join(cell.folder, settings["file"])
             with open(file, "w", encoding="utf-8", errors="replace") as opened:
                 opened.write(cell_source(session, frame))
             command = [part.replace("{file}", file) for part in settings["run"]]
@@ -30,7 +32,8 @@ class CommandCell(ProcessCell):
 
     def finish(self):
         super().finish()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def cell_source(session, frame):

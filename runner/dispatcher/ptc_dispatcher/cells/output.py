@@ -124,7 +124,7 @@ class PipeOutput:
         return max(free - RESERVED_CHARACTERS, free // 2)
 
     def take(self, note=""):
-        """Returns `output` and `stderr` of a message: the text since the last take, and the note."""
+        """Returns `output` and `stderr` of a message: the text since the last take, and the note, as stderr."""
         for reader in list(self.readers):
             for _ in range(2):  # a pipe is never fuller than one read; a process may go on printing
                 if reader not in self.readers or not self._read(reader):
@@ -136,7 +136,7 @@ class PipeOutput:
         self.clear()
         self.remaining -= text.length
         ends_open = text.parts and not text.parts[-1][0].endswith("\n")
-        text.append("\n" + note if note and ends_open else note, False)
+        text.append("\n" + note if note and ends_open else note, True)
         ranges = text.error_ranges()
         stderr = {"stderr": ranges} if 0 < len(ranges) <= MAXIMUM_RANGES else {}
         return {"output": "".join(part for part, _ in text.parts), **stderr}

@@ -17,9 +17,8 @@ class ProcessCell:
 
     def __init__(self, session):
         self.session = session
-        self.output = PipeOutput(session)
+        self.output = self.process = None  # until the process is started
         self.message = None
-        self.process = None
         self.was_stopped = False
         self.others = set(descendants([os.getpid()]))  # what earlier cells have left: processes of runners
 
@@ -27,8 +26,9 @@ class ProcessCell:
         """The process could not be started."""
         self.message = {"type": "failed", "kind": kind, "error": error, "output": ""}
 
-    def start_process(self, command, environment, cwd, pass_fds=()):
+    def start_process(self, command, environment, cwd):
         """Starts the process. Raises OSError when it can't be started."""
+        self.output = PipeOutput(self.session)
         try:
             self.process = subprocess.Popen(
                 command,
@@ -37,7 +37,6 @@ class ProcessCell:
                 stderr=self.output.stderr,
                 env=environment,
                 cwd=cwd,
-                pass_fds=pass_fds,
                 start_new_session=True,
             )
         finally:
@@ -99,7 +98,8 @@ class ProcessCell:
     def finish(self):
         if self.process is not None:
             self._kill()
-        self.output.close()
+        if self.output is not None:
+            self.output.close()
 
 
 def describe_status(status):

@@ -8,3 +8,6 @@ export const javascriptSuite: LanguageSuite = {
   column: { ...javascriptPrograms, ...javascriptSessions },
   ownCases: [['Node', nodeCases]],
 }
+
+/** Its code is TypeScript, too. */
+export const typescriptSuite: LanguageSuite = { ...javascriptSuite, language: 'typescript' }

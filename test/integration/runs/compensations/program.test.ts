@@ -67,7 +67,9 @@ describe('calls of a program', () => {
 
   it('calls of a program that is cancelled after two of three are compensated', async () => {
     called = new Deferred()
-    const handle = await env.startProgram('await book(what="c1")\nawait book(what="c2")\nawait wait()\nbook(what="c3")')
+    const handle = await env.startProgram(
+      'await book(what="c1")\nawait book(what="c2")\nawait wait()\nawait book(what="c3")',
+    )
     await called.promise
     await handle.cancel()
     await expect(handle.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) })

@@ -33,7 +33,7 @@ describe('a program', () => {
     const source = 'await echo(value=1)\nawait echo(valu=2)'
     const tools = [tool('echo', ({ value }) => value, { input: z.object({ value: z.number() }) })]
     const env = await TestEnvironment.start({ tools })
-    expect((await env.runProgram(source)).outcome).toEqual({
+    expect((await env.runProgram(source)).outcome).toMatchObject({
       status: 'code_error',
       output: '',
       error: [

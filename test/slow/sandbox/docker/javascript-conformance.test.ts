@@ -6,3 +6,7 @@ import { describeConformance } from '../../../support/sandbox/describe-conforman
 describeDocker('JavaScript in the Docker sandbox', () => {
   describeConformance(conformanceOptions('dockerJavaScript', () => createDockerBackend()))
 })
+
+describeDocker('TypeScript in the Docker sandbox', () => {
+  describeConformance(conformanceOptions('dockerTypeScript', () => createDockerBackend()))
+})

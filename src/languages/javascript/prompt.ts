@@ -3,9 +3,11 @@ import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '
 import { describeShared, formatCount } from '../shared/prompt.js'
 import { javascriptLiteral } from './literals.js'
 
+/** @param isTyped the language is TypeScript */
 export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
   { hasPackages = false, isEmbedded = false, inputDescription, sharedSession }: Environment,
+  isTyped = false,
 ): string {
   const engine = isEmbedded ? 'QuickJS' : 'Node.js'
   const missing = isEmbedded
@@ -21,12 +23,13 @@ timers, structuredClone and crypto.randomUUID'
   const kept = isEmbedded ? 'functions and classes' : 'functions, classes and imports'
   const typesRule = isEmbedded
     ? 'Write plain JavaScript, without types.'
-    : 'TypeScript is accepted: its types are removed. It has no enums and namespaces here.'
+    : `${isTyped ? 'Types are removed, not checked' : 'TypeScript is accepted: its types are removed'}. It has no enums \
+and namespaces here.`
   const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
   return `\
-Runs JavaScript in ${engine} in a sandbox, with \`await\` at the top level, and returns what it prints with console.log. \
-Let one program make the calls of a task, and filter, add up and compare their results. Results cost nothing until \
-printed: print only what you need to see.
+Runs ${isTyped ? 'TypeScript' : 'JavaScript'} in ${engine} in a sandbox, with \`await\` at the top level, and \
+returns what it prints with console.log. Let one program make the calls of a task, and filter, add up and compare \
+their results. Results cost nothing until printed: print only what you need to see.
 
 - Variables, ${kept} stay for your next call, which may declare them again.
 - ${typesRule}
@@ -54,8 +57,8 @@ ${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}
 \`\`\``
 }
 
-export function describeAsFurther(example: ExampleCall | undefined): string {
-  const environment = 'JavaScript or TypeScript in Node.js, with `await` at the top level. Print with console.log.'
+export function describeAsFurther(example: ExampleCall | undefined, title = 'JavaScript or TypeScript'): string {
+  const environment = `${title} in Node.js, with \`await\` at the top level. Print with console.log.`
   if (!example) return environment
   const { codeName, input } = example
   const written = Object.keys(input).length === 0 ? '' : javascriptLiteral(input)

@@ -1,4 +1,5 @@
 import { javascript } from '../javascript/index.js'
+import { describeAsFurther, describeEnvironment } from '../javascript/prompt.js'
 import type { Language } from '../language.js'
 
 const { isEmbedded: _, ...ofJavaScript } = javascript
@@ -14,8 +15,6 @@ export const typescript: Language = {
   extension: '.ts',
   otherExtensions: ['.mts', '.cts'],
   runner: { ...javascript.runner, folder: 'javascript', arguments: ['typescript'] },
-  describeEnvironment: (limits, environment) =>
-    javascript.describeEnvironment(limits, environment).replace('Runs JavaScript', 'Runs TypeScript'),
-  describeAsFurther: (example) =>
-    javascript.describeAsFurther(example).replace('JavaScript or TypeScript', 'TypeScript'),
+  describeEnvironment: (limits, environment) => describeEnvironment(limits, environment, true),
+  describeAsFurther: (example) => describeAsFurther(example, 'TypeScript'),
 }

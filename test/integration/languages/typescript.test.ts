@@ -16,7 +16,7 @@ describeDocker('cells in TypeScript', () => {
     })
     expect((await run('const x: number = 1\nconst y: string = )')).finalResult).toMatchObject({
       error: expect.stringMatching(
-        /^cell-4\.js:2\nconst y: string = \)\n[^]*SyntaxError: Expression expected/,
+        /^cell-4\.js:2\n[^]*const y: string = \)\n +\^\n\nSyntaxError: Expression expected$/,
       ) as string,
     })
     expect((await run('enum Color { Red }')).finalResult).toMatchObject({

@@ -3,7 +3,7 @@ import { languageOfProgram } from './options.js'
 
 it.each([
   ['report.py', undefined, 'python'],
-  ['report.ts', undefined, 'javascript'],
+  ['report.ts', undefined, 'typescript'],
   ['report.py', 'javascript', 'javascript'],
   ['report', undefined, undefined],
   ['-', undefined, undefined],

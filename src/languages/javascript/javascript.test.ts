@@ -66,7 +66,7 @@ it.each([
   ['report.py', 'python'],
   ['a/b.mjs', 'javascript'],
   ['report.js', 'javascript'],
-  ['report.ts', 'javascript'],
+  ['report.ts', 'typescript'],
   ['report.txt', undefined],
   ['-', undefined],
 ])('the language of the file %s is %s', (file, expected) => {

@@ -6,7 +6,7 @@ import type { ScriptedConversation } from '../../../src/testing/scripted-message
 import { temporaryFolder } from '../../support/folders.js'
 import { answerResult, call, code, faulty, text, turn } from '../../support/script.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { denySend, leakTools, refusal, secret } from './leak-tools.js'
+import { denySend, leakTools, refusal, secret } from '../../integration/data-flow/leak-tools.js'
 
 const trySend = (argument: string) => `
 try:

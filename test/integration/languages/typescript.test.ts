@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { SessionHarness } from '../../../src/sandbox/conformance/session-harness.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { useDockerBackend } from '../../support/sandbox/docker-sandbox.js'
@@ -8,6 +8,7 @@ describeDocker('cells in TypeScript', () => {
 
   it('types are removed first, also where JavaScript would read them as comparisons, and lines stay', async () => {
     const harness = await new SessionHarness(backend, {}, undefined, 'typescript').open()
+    onTestFinished(() => harness.close())
     const run = (source: string) => harness.runCell(source)
     await run('interface Item { readonly a: number }\nconst same = <T>(value: T): T => value')
     expect((await run('console.log(same<number>(1), (await get({ a: 2 }) as Item).a)')).output).toBe('1 2\n')
@@ -23,6 +24,5 @@ describeDocker('cells in TypeScript', () => {
       error: expect.stringContaining('Only types are removed: write an enum as an object') as string,
     })
     expect((await run('console.log(process.argv.length)')).output).toBe('2\n')
-    await harness.close()
   })
 })

@@ -14,7 +14,7 @@ STREAM_SECONDS = 0.25  # between two output messages of a cell
 STREAM_CHARACTERS = 4_000
 MINIMUM_STEP_CHARACTERS = 1_000  # that every step may print, even after much output of its cell
 RESERVED_CHARACTERS = 200  # for the omission marker and for notes
-FRAME_BYTES_PER_CHARACTER = 16  # JSON in ASCII takes up to 12; so output alone never fills a frame
+FRAME_BYTES_PER_CHARACTER = 8  # JSON in ASCII takes 6, and 12 for an emoji: a frame full of them is refused
 MAXIMUM_RANGES = 250  # of stderr; the host drops a longer list
 
 

@@ -17,7 +17,7 @@ const calls: Column['calls'] = {
   'results in any order reach the calls they belong to':
     'for a in 0 1 2 3 4; do tool get a:=$a >$a & done\nwait\ncat 0 1 2 3 4 | jq -sc .',
   'code can take the first call that succeeds':
-    'for a in bad good; do tool get a=$a >$a 2>/dev/null & done\nuntil wait -n; do :; done\njq -r .a good',
+    'for a in bad good; do tool get a=$a >$a 2>/dev/null & jobs+=($!); done\nfor job in ${jobs[@]}; do wait $job && break; done\njq -r .a good',
   'a failed call is an error of the class of its status, which code can catch': {
     difference: 'It is an exit code of `tool`, with the message on stderr.',
     async check(context) {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Budget } from '../common/budget/budget.js'
 import type { JsonObject } from '../common/json/json.js'
-import type { LanguageChoice } from '../common/names.js'
+import type { LanguageChoice } from '../common/run/language-names.js'
 import type { Limits } from '../common/run/limits.js'
 import type { TaskMode } from '../common/agent/task-modes.js'
 import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/agent/model-settings.js'

@@ -13,7 +13,8 @@
  */
 
 import { PtcError } from '../common/errors.js'
-import { defaultLanguageName, type LanguageChoice, languageNamesOf } from '../common/names.js'
+import { defaultLanguageName } from '../common/names.js'
+import { type LanguageChoice, languageNamesOf } from '../common/run/language-names.js'
 import { truncateEnd } from '../common/text/text.js'
 import { combineLanguages, problemOfCombination } from './combined.js'
 import type { Language } from './language.js'

@@ -5,13 +5,8 @@ import { ApplicationFailure } from '@temporalio/common'
 import { estimateTokens } from '../../common/agent/context-window.js'
 import { ConcurrencyLimit } from '../../common/async/concurrency-limit.js'
 import { digestJson } from '../../common/calls/call-identity.js'
-import type {
-  Sample,
-  SampleUpdateInput,
-  SampleUpdateResult,
-  SamplingConfig,
-  SamplingRequest,
-} from '../../common/calls/sampling.js'
+import type { Sample, SampleUpdateInput, SampleUpdateResult, SamplingRequest } from '../../common/calls/sampling.js'
+import type { SamplingConfig } from '../../common/calls/tool-config.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { sampleUpdate } from '../../common/names.js'
 import { pluralize, utf8Length } from '../../common/text/text.js'

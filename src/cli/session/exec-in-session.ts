@@ -11,7 +11,7 @@ import { ProgressWriter, type ProgressWriterOptions } from '../rendering/progres
 import { supportsColor } from '../rendering/text/colors.js'
 import { liveOutput, withoutCodeAndOutput } from '../run/follow-run.js'
 import { WaitPrompt } from '../run/wait-prompt.js'
-import { languageInSession } from './language-in-session.js'
+import { type CodeInSession, languageInSession } from './language-in-session.js'
 import { languageOfProgram, type OverrideOptions, readRunData, type RunData } from '../run/options.js'
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
@@ -19,13 +19,9 @@ import { readText } from '../process/read-text.js'
 import { executionFailureReport, printExecution } from './print-execution.js'
 import { print } from '../process/stdio.js'
 
-export interface SessionTarget {
+export interface SessionTarget extends Pick<CodeInSession, 'language' | 'cellLanguage'> {
   readonly session: string
   readonly sandbox?: BackendChoice | undefined
-  /** Undefined: that of the session, or as configured for a new one. */
-  readonly language?: string | undefined
-  /** Undefined: the first language of the session. */
-  readonly cellLanguage?: string | undefined
   readonly mustExist: boolean
 }
 

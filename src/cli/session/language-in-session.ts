@@ -1,10 +1,14 @@
 import { PtcError } from '../../common/errors.js'
-import { defaultLanguageName, languageNamesOf } from '../../common/names.js'
+import { defaultLanguageName } from '../../common/names.js'
+import { languageNamesOf } from '../../common/run/language-names.js'
 import { problemOfLanguage } from '../../languages/index.js'
 import type { Environment } from '../environment/environment.js'
-import type { SessionTarget } from './exec-in-session.js'
 
-interface CodeInSession extends Pick<SessionTarget, 'language' | 'cellLanguage'> {
+export interface CodeInSession {
+  /** Undefined: that of the session, or as configured for a new one. */
+  readonly language?: string | undefined
+  /** Undefined: the first language of the session. */
+  readonly cellLanguage?: string | undefined
   /** Name of the language that people type. */
   readonly typed: string
 }

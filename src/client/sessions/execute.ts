@@ -12,7 +12,8 @@ import { raceWithSignal, withAbortListener } from '../../common/async/abort.js'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
-import { languageNameOf, memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
+import { memoKeys, sessionMessages, workflowNames } from '../../common/names.js'
+import { languageNameOf } from '../../common/run/language-names.js'
 import type { ProgramInput } from '../../common/run/runs.js'
 import {
   type ExecuteResult,

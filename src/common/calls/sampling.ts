@@ -4,20 +4,6 @@ import type { Requester } from '../run/requester.js'
 import type { ModelConfig } from '../run/run-config.js'
 import type { CallPosition } from './calls.js'
 
-/** What the calls of one service may ask models for in a run. */
-export interface SamplingLimits {
-  /** Maximum number of requests. */
-  readonly requests: number
-  /** Maximum number of tokens of all requests and replies. */
-  readonly tokens: number
-}
-
-/** The property of a tool whose service may ask the model of the run during a call. */
-export interface SamplingConfig extends SamplingLimits {
-  /** Names the service: `MCP server github`. All tools with this name share the limits. */
-  readonly from: string
-}
-
 /** What a service asks the model, checked and bounded by its tool. It is not trusted. */
 export interface SamplingRequest {
   /** Texts and images, with their data. */

@@ -1,7 +1,20 @@
 import type { BudgetAmounts } from '../budget/budget.js'
 import type { Caller, Effect } from './calls.js'
 import type { DeferredConfig } from './deferred-calls.js'
-import type { SamplingConfig } from './sampling.js'
+
+/** What the calls of one service may ask models for in a run. */
+export interface SamplingLimits {
+  /** Maximum number of requests. */
+  readonly requests: number
+  /** Maximum number of tokens of all requests and replies. */
+  readonly tokens: number
+}
+
+/** The property of a tool whose service may ask the model of the run during a call. */
+export interface SamplingConfig extends SamplingLimits {
+  /** Names the service: `MCP server github`. All tools with this name share the limits. */
+  readonly from: string
+}
 
 /** The properties of a tool that the workflow needs. */
 export interface ToolConfig {

@@ -1,4 +1,5 @@
-import { defaultLanguageName, type LanguageChoice, languageNamesOf, memoKeys } from '../names.js'
+import { defaultLanguageName, memoKeys } from '../names.js'
+import { type LanguageChoice, languageNamesOf } from './language-names.js'
 import { toOneLine, toPlainLine, utf8Length } from '../text/text.js'
 
 /** Texts about a run for lists of runs and the Temporal UI. They are options of the start. */

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from '../agent/messages.js'
 import type { CompensationReport } from '../calls/compensation.js'
 import type { CallOutcome, CellOutcome } from '../calls/outcomes.js'
-import type { LanguageChoice } from '../names.js'
+import type { LanguageChoice } from './language-names.js'
 import type { BackendChoice } from './run-config.js'
 import type { SandboxOwner } from './run-config.js'
 import type { Limits } from './limits.js'
@@ -19,8 +19,8 @@ export interface RunOptions {
   readonly model?: string | readonly string[]
   readonly sandbox?: BackendChoice
   /**
-   * The language of the code: `python`, `javascript` or `bash`; a list when each cell names its language. Default: that of the
-   * agent, or as configured.
+   * The language of the code: `python`, `javascript` or `bash`; a list when each cell names its language. Default: that
+   * of the agent, or as configured.
    */
   readonly language?: LanguageChoice
   readonly limits?: Partial<Limits>

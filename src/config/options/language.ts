@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type LanguageChoice, languageNameOf } from '../../common/names.js'
+import { type LanguageChoice, languageNameOf } from '../../common/run/language-names.js'
 import { problemOfLanguage } from '../../languages/index.js'
 
 /** Accepts the choice of languages of a configuration, an agent, or the options of a run. The output is its name. */

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
-import { defaultLanguageName, languageNameOf } from '../../common/names.js'
+import { defaultLanguageName } from '../../common/names.js'
+import { languageNameOf } from '../../common/run/language-names.js'
 import type { BackendChoice, BuiltInBackend } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import { languageOf, languages } from '../../languages/index.js'

@@ -1,4 +1,5 @@
-import { executeCodeTool, languageNamesOf } from '../../common/names.js'
+import { executeCodeTool } from '../../common/names.js'
+import { languageNamesOf } from '../../common/run/language-names.js'
 import type { ModelTool } from '../provider.js'
 import type { Environment, EnvironmentLimits, Language, ToolsOptions } from '../../languages/index.js'
 

@@ -13,7 +13,8 @@ import {
   plantedSecret,
 } from './conformance-context.js'
 import type { SandboxBackend } from '../backend.js'
-import { defaultLanguageName, languageNamesOf } from '../../common/names.js'
+import { defaultLanguageName } from '../../common/names.js'
+import { languageNamesOf } from '../../common/run/language-names.js'
 import { backendCases } from './backend-cases.js'
 import { bashSuite } from './bash/index.js'
 import { javascriptSuite, typescriptSuite } from './javascript/index.js'

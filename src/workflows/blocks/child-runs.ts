@@ -1,5 +1,6 @@
 import { type ChildWorkflowOptions, executeChild } from '@temporalio/workflow'
-import { type LanguageChoice, workflowNames } from '../../common/names.js'
+import { workflowNames } from '../../common/names.js'
+import type { LanguageChoice } from '../../common/run/language-names.js'
 import type { AgentInput, AgentResult, AgentStatus, ProgramInput, ProgramResult } from '../../common/run/runs.js'
 import { describeRun } from '../../common/run/run-texts.js'
 import { searchAttributesForChild } from '../run/search-attributes.js'

@@ -14,7 +14,9 @@
  */
 
 import { type ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow'
-import type { SampleUpdateInput, SampleUpdateResult, SamplingLimits } from '../../common/calls/sampling.js'
+import type { CallPosition } from '../../common/calls/calls.js'
+import type { SampleUpdateInput, SampleUpdateResult } from '../../common/calls/sampling.js'
+import type { SamplingLimits, ToolConfig } from '../../common/calls/tool-config.js'
 import { defined } from '../../common/defined.js'
 import { refOf } from '../../common/json/external-value.js'
 import { requesterOf } from '../../common/run/requester.js'
@@ -23,7 +25,6 @@ import { pluralize } from '../../common/text/text.js'
 import type { Run } from '../run/run.js'
 import { failureOf, rejection } from '../temporal/failures.js'
 import { sampleModel } from '../temporal/model-activities.js'
-import type { AdmittedCall } from './run-call.js'
 
 export interface SamplingState {
   /** What each service has used, by its name. */
@@ -34,8 +35,15 @@ export interface SamplingState {
 
 type Replies = Readonly<Record<string, SampleUpdateResult>>
 
+/** What is needed of a call in progress. */
+interface AskingCall {
+  readonly idempotencyKey: string
+  readonly tool: ToolConfig
+  readonly position: CallPosition
+}
+
 interface OpenCall {
-  readonly call: AdmittedCall
+  readonly call: AskingCall
   /** Has the requests of the call. */
   readonly scope: CancellationScope
 }
@@ -62,7 +70,7 @@ export class Sampling {
   }
 
   /** Executes a call of a tool with `samples`. Its service may ask until the call has ended. */
-  async during<Result>(call: AdmittedCall, execute: () => Promise<Result>): Promise<Result> {
+  async during<Result>(call: AskingCall, execute: () => Promise<Result>): Promise<Result> {
     const scope = new CancellationScope()
     this.#open.set(call.idempotencyKey, { call, scope })
     try {

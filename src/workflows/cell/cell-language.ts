@@ -1,4 +1,4 @@
-import { languageNamesOf } from '../../common/names.js'
+import { languageNamesOf } from '../../common/run/language-names.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import { truncateEnd } from '../../common/text/text.js'
 

@@ -1,17 +1,7 @@
 import type { JsonValue } from '../../common/json/json.js'
-import { describeValueWith } from '../shared/describe-value.js'
-
-const words = {
-  none: 'null',
-  text: 'a string',
-  boolean: 'a boolean',
-  integer: 'a number',
-  float: 'a number',
-  list: 'an array',
-  record: 'an object',
-} as const
+import { describeValueWith, jsonTypes } from '../shared/describe-value.js'
 
 /** Describes the type and size of a value, which a script has as JSON. */
 export function describeValue(value: JsonValue): string {
-  return `JSON, ${describeValueWith(words, value)}`
+  return `JSON, ${describeValueWith(jsonTypes, value)}`
 }

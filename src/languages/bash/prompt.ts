@@ -1,18 +1,14 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeShared, formatCount } from '../shared/prompt.js'
+import { describeGiven, formatCount } from '../shared/prompt.js'
 import { argumentWords } from './words.js'
 
 export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
-  { hasPackages = false, inputDescription, sharedSession }: Environment,
+  environment: Environment,
 ): string {
+  const { hasPackages = false } = environment
   const missing = hasPackages ? 'no network' : 'no network, and besides the usual commands of Debian there is python3'
-  const inputRule =
-    inputDescription === undefined
-      ? ''
-      : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
-  const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
   return `\
 Runs bash scripts in a sandbox, and returns what they print, and their exit code. Let one script make the calls of a \
 task, and filter, add up and compare their results. Results cost nothing until printed: print only what you need to see.
@@ -21,7 +17,7 @@ task, and filter, add up and compare their results. Results cost nothing until p
 - Output over ${formatCount(outputCharacters)} characters loses its middle.
 - There is ${missing}: reach everything outside through the tools.
 - Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
-${inputRule}${sharedRule}`
+${describeGiven(environment)}`
 }
 
 export function describeTools(

@@ -1,14 +1,15 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeShared, formatCount } from '../shared/prompt.js'
+import { describeGiven, formatCount } from '../shared/prompt.js'
 import { javascriptLiteral } from './literals.js'
 
 /** @param isTyped the language is TypeScript */
 export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
-  { hasPackages = false, isEmbedded = false, inputDescription, sharedSession }: Environment,
+  environment: Environment,
   isTyped = false,
 ): string {
+  const { hasPackages = false, isEmbedded = false } = environment
   const engine = isEmbedded ? 'QuickJS' : 'Node.js'
   const missing = isEmbedded
     ? 'no network, no file and no module, so no `import`, `require`, `process`, `Buffer` and `fetch`; there are URL, Intl, \
@@ -16,16 +17,11 @@ timers, structuredClone and crypto.randomUUID'
     : hasPackages
       ? 'no network'
       : "no network, and no packages besides Node's own modules"
-  const inputRule =
-    inputDescription === undefined
-      ? ''
-      : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
   const kept = isEmbedded ? 'functions and classes' : 'functions, classes and imports'
   const typesRule = isEmbedded
     ? 'Write plain JavaScript, without types.'
     : `${isTyped ? 'Types are removed, not checked' : 'TypeScript is accepted: its types are removed'}. It has no enums \
 and namespaces here.`
-  const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
   return `\
 Runs ${isTyped ? 'TypeScript' : 'JavaScript'} in ${engine} in a sandbox, with \`await\` at the top level, and \
 returns what it prints with console.log. Let one program make the calls of a task, and filter, add up and compare \
@@ -37,7 +33,7 @@ their results. Results cost nothing until printed: print only what you need to s
 console.log shortens deep objects and long arrays: print JSON.stringify(value) to see all.
 - There is ${missing}: reach everything outside through the tools.
 - Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
-${inputRule}${sharedRule}`
+${describeGiven(environment)}`
 }
 
 export function describeTools(

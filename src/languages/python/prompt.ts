@@ -1,18 +1,14 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeShared, formatCount } from '../shared/prompt.js'
+import { describeGiven, formatCount } from '../shared/prompt.js'
 import { isPythonIdentifier, pythonLiteral } from './literals.js'
 
 export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
-  { hasPackages = false, inputDescription, sharedSession }: Environment,
+  environment: Environment,
 ): string {
+  const { hasPackages = false } = environment
   const missing = hasPackages ? 'no network' : 'the standard library only, and no network'
-  const inputRule =
-    inputDescription === undefined
-      ? ''
-      : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
-  const sharedRule = sharedSession ? `\n- ${describeShared(sharedSession)}` : ''
   return `\
 Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the \
 calls of a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you \
@@ -22,7 +18,7 @@ need to see.
 - Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown.
 - There is ${missing}: reach everything outside through the tools.
 - Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
-${inputRule}${sharedRule}`
+${describeGiven(environment)}`
 }
 
 export function describeTools(

@@ -12,6 +12,17 @@ interface TypeWords {
   readonly record: string
 }
 
+/** The types of JSON, which are those of JavaScript. */
+export const jsonTypes: TypeWords = {
+  none: 'null',
+  text: 'a string',
+  boolean: 'a boolean',
+  integer: 'a number',
+  float: 'a number',
+  list: 'an array',
+  record: 'an object',
+}
+
 const maxKeys = 20
 const maxKeyCharacters = 40
 

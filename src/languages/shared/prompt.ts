@@ -1,7 +1,17 @@
 import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
+import type { Environment } from '../language.js'
+
+/** The rules about data and others in an environment, each on a line of its own. Empty: there are none. */
+export function describeGiven({ inputDescription, sharedSession }: Environment): string {
+  const inputRule =
+    inputDescription === undefined
+      ? ''
+      : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
+  return `${inputRule}${sharedSession ? `\n- ${describeShared(sharedSession)}` : ''}`
+}
 
 /** Tells the model of the others that use the sandbox of its code. */
-export function describeShared(session: SharedSessionOwner): string {
+function describeShared(session: SharedSessionOwner): string {
   const others =
     session.type === 'named'
       ? `The sandbox is session ${session.name}, which others use, too`

@@ -28,12 +28,13 @@ class Request:
 
     def __init__(self, pid, tool="", arguments=None, due=None):
         self.pid, self.tool, self.arguments, self.due = pid, tool, arguments, due
+        self.text = dumps(arguments)  # for the order, and the size
         self.index = None
         self.answer = asyncio.get_running_loop().create_future()
 
     @property
     def order(self):
-        return self.tool, dumps(self.arguments)
+        return self.tool, self.text
 
 
 class OpenRequests:
@@ -67,7 +68,7 @@ class OpenRequests:
         return {request.pid for request in self.open}
 
     async def call(self, pid, name, arguments):
-        """Makes a call, and waits for its result: (value, mask of floats or None, None) or (None, None, reference)."""
+        """Makes a call, and waits for its result: the value, or the pieces of its JSON text."""
         signature = self.tools.get(name)
         if signature is None:
             raise ToolFailure("not_found", unknown_tool(name, self.tools))
@@ -117,7 +118,7 @@ class OpenRequests:
         calls, size = [], 0
         new = sorted((request for request in self.open if request.index is None and request.due is None), key=lambda r: r.order)
         for request in new:
-            size += len(dumps(request.arguments)) + 2
+            size += len(request.text) + 2
             if calls and size > MAXIMUM_CALL_BYTES:
                 break
             request.index = session.next_call_index()

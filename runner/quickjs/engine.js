@@ -21,9 +21,21 @@ const MAXIMUM_REJECTIONS = 100
 const MAXIMUM_DISCARDS = 1_000
 
 /** What the program's side returns (program/program.js). */
-const functionNames = ['configure', 'fire', 'formatError', 'reject', 'resolve', 'setInput']
-const ownFiles = ['program', 'console', 'stacks', 'timers', 'text', 'address', 'locale', 'events', 'clone', 'random']
-const sharedFiles = ['program/errors', 'program/tools', 'cells/error-text']
+const functionNames = ['configure', 'fire', 'formatError', 'readGlobals', 'reject', 'resolve', 'setInput']
+const ownFiles = [
+  'program',
+  'missing',
+  'console',
+  'stacks',
+  'timers',
+  'text',
+  'address',
+  'locale',
+  'events',
+  'clone',
+  'random',
+]
+const sharedFiles = ['program/errors', 'program/tools', 'program/globals', 'cells/error-text']
 
 /** The code was ended from outside: it has no value and no error. */
 class Ended extends Error {}

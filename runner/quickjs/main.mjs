@@ -37,10 +37,11 @@ function exit(code) {
 try {
   const require = createRequire(import.meta.url)
   const { Session } = require('./session.js')
-  const { quickjs, inspect, memoryBytes } = settings
+  const { quickjs, inspect, memoryBytes, isTyped } = settings
   const wasm = capMemory(fs.readFileSync(path.join(quickjs, 'quickjs.wasm')), memoryBytes)
   const { QuickJS } = await import(pathToFileURL(path.join(quickjs, 'dist', 'index.js')).href)
-  const session = await Session.create({ QuickJS, wasm, inspect: fs.readFileSync(inspect, 'utf8'), bindings, exit })
+  const own = { bindings, exit, isTyped }
+  const session = await Session.create({ QuickJS, wasm, inspect: fs.readFileSync(inspect, 'utf8'), ...own })
   stripNode()
   session.run()
 } catch (error) {

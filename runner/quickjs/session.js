@@ -8,6 +8,7 @@
 'use strict'
 const { BoundedText } = require('../javascript/cells/bounded-text.js')
 const { prepare } = require('../javascript/cells/prepare.js')
+const { CellCheck } = require('../javascript/check/cell-check.js')
 const { ProgramClock } = require('../javascript/determinism/program-clock.js')
 const { RandomStream, uuidOf } = require('../javascript/determinism/random-stream.js')
 const { TimerQueue } = require('../javascript/determinism/timer-queue.js')
@@ -19,6 +20,7 @@ const { Ended, Engine, OUT_OF_MEMORY, Refused } = require('./engine.js')
 const { parseAddress, parseQuery, writeQuery } = require('./host/address.js')
 const { callFormatter } = require('./host/locale.js')
 const { Interrupts } = require('./interrupts.js')
+const { substituteOf } = require('./program/missing.js')
 
 const FRAME_BYTES_PER_CHARACTER = 8
 const MICROSECONDS = 1_000_000
@@ -34,18 +36,22 @@ const NO_CALL = 0
 const completed = { type: 'completed' }
 
 class Session {
-  /** @param files the engine and the formatter of values */
-  static async create({ bindings, exit, ...files }) {
-    const session = new Session(bindings, exit)
+  /**
+   * @param isTyped cells are TypeScript
+   * @param files the engine and the formatter of values
+   */
+  static async create({ bindings, exit, isTyped, ...files }) {
+    const session = new Session(bindings, exit, isTyped)
     const { clock, interrupts } = session
-    prepare('0', 0, { keyword: KEYWORD }) // the first parse takes longer than those after it
+    prepare('0', 0, { keyword: KEYWORD, isTyped }) // the first one takes longer than those after it
     session.engine = await Engine.create({ ...files, clock, interrupts, functions: session.#hostFunctions() })
     session.language = `QuickJS ${session.engine.vm.versions?.quickjs ?? ''}`.trim()
     return session
   }
 
-  constructor(bindings, exit) {
+  constructor(bindings, exit, isTyped) {
     this.bindings = bindings
+    this.isTyped = isTyped
     const end = () => exit(0)
     this.channel = new Channel({
       read: (chunk) => Math.max(bindings.read(chunk), 0),
@@ -61,6 +67,12 @@ class Session {
     this.clock.read = () => (this.clock.now += 1)
     this.timers = new TimerQueue(this.clock)
     this.interrupts = new Interrupts(bindings)
+    this.check = new CellCheck({
+      readGlobals: () => JSON.parse(this.engine.call('readGlobals')),
+      lexicalNames: () => [],
+      isPackage: () => false, // each import fails
+      hintFor,
+    })
     this.calls = new OpenCalls() // with { cell }
     this.limits = {}
     this.cell = undefined // { number, end } while a cell has no result
@@ -87,6 +99,7 @@ class Session {
     const configure = () =>
       this.engine.call('configure', JSON.stringify({ tools, argumentBytes: limits.argument_bytes, startedAt }))
     this.interrupts.measure(configure)
+    this.check.setTools(tools)
   }
 
   beginStep(number) {
@@ -120,7 +133,31 @@ class Session {
     // The source is a text, so it is in the frame as it is, and JSON when it came in pieces.
     const source = frame.ref === undefined ? frame.source : JSON.parse(this.protocol.values.take(frame.ref))
     this.protocol.values.clear()
-    this.engine.start(prepared(source, number), `cell-${number}.js`)
+    try {
+      this.engine.start(this.#prepare(source, frame.checked === true), `cell-${number}.js`)
+    } catch (error) {
+      // The work of earlier cells goes on: nothing of this one has run.
+      if (error instanceof CellStop) this.cell.end = { type: 'failed', kind: error.kind, error: error.message }
+      else throw error
+    }
+  }
+
+  /**
+   * Returns the code of a cell for the engine. Its time counts to that of the cell.
+   *
+   * @throws CellStop. The text of an error has no frames: they are of this process
+   */
+  #prepare(source, isChecked) {
+    const check = (tree, text) => this.check.check(tree, text, isChecked)
+    const onProgress = () => {
+      if (this.interrupts.check()) throw new Ended()
+    }
+    try {
+      return prepare(source, this.cell.number, { keyword: KEYWORD, isTyped: this.isTyped, check, onProgress })
+    } catch (error) {
+      if (error instanceof Ended || error instanceof CellStop) throw error
+      throw new CellStop('code_error', error.stack.replace(/^\s+at .*\n?/gm, '').trimEnd())
+    }
   }
 
   /** Returns the JSON of a value. */
@@ -323,13 +360,10 @@ class Session {
   }
 }
 
-/** Returns the code of a cell for the engine. The text of an error has no frames: they are of this process. */
-function prepared(source, number) {
-  try {
-    return prepare(source, number, { keyword: KEYWORD })
-  } catch (error) {
-    throw new CellStop('code_error', error.stack.replace(/^\s+at .*\n?/gm, '').trimEnd())
-  }
+/** The sentence about a name of Node.js that the engine lacks. */
+function hintFor(name) {
+  const substitute = substituteOf(name)
+  return substitute && `${substitute.charAt(0).toUpperCase()}${substitute.slice(1)}.`
 }
 
 function failure(error) {

@@ -7,7 +7,7 @@ import type { ExampleCall, Language } from './language.js'
  */
 export function combineLanguages(first: Language, ...others: readonly Language[]): Language {
   const all = [first, ...others]
-  const { isEmbedded: _, hosted: __, ...ofFirst } = first
+  const { embedded: _, hosted: __, ...ofFirst } = first
   return {
     ...ofFirst,
     name: all.map(({ name }) => name).join(','),

@@ -16,7 +16,7 @@ export interface Language {
   readonly runner: Runner
   readonly repl: Repl
   /** The embedded sandbox has an interpreter of the language. Undefined: it has none. */
-  readonly isEmbedded?: true
+  readonly embedded?: EmbeddedLanguage
   /** A cell keeps nothing for later cells, so that the language can't be the first one of a run. */
   readonly isStateless?: true
   /** Undefined: no API of a model provider executes the language. */
@@ -70,6 +70,14 @@ export interface Runner {
   readonly needsSchemas?: true
   /** What the dispatcher needs to execute cells of the language itself. Undefined: it starts this runner for them. */
   readonly dispatched?: JsonObject
+}
+
+/** A language in the embedded sandbox. */
+export interface EmbeddedLanguage {
+  /** Code can have the files of skills. */
+  readonly hasFiles: boolean
+  /** The worker has to remove types, which not every version of Node.js can. */
+  readonly removesTypes?: true
 }
 
 /** How people type code, block by block. */

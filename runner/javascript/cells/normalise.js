@@ -17,14 +17,6 @@
  */
 'use strict'
 const { IMPORT, META, NAME } = require('./names.js')
-const { parse } = require('../vendor/acorn.js')
-
-const options = {
-  ecmaVersion: 'latest',
-  sourceType: 'module',
-  allowAwaitOutsideFunction: true,
-  allowHashBang: true,
-}
 
 /**
  * Returns the code for the engine.
@@ -65,54 +57,35 @@ function applyEdits(source, edits) {
   return parts.join('') + source.slice(position)
 }
 
-/**
- * The code of models is a module, or a script that a module refuses, such as one with `with` or octal numbers.
- *
- * @throws SyntaxError of the parser, with `loc`
- */
-function parseProgram(source) {
-  try {
-    return parse(source, options)
-  } catch (error) {
-    try {
-      return parse(source, { ...options, sourceType: 'script' })
-    } catch {
-      throw error
-    }
-  }
-}
-
 /** Each `import(…)` and `import.meta` anywhere in the program. */
-function importsOf(program) {
-  const isImport = ({ type, meta }) =>
-    type === 'ImportExpression' || (type === 'MetaProperty' && meta.name === 'import')
-  return nodesOf(program, () => true)
-    .map(({ node }) => node)
-    .filter(isImport)
+function* importsOf(program) {
+  for (const { node } of nodesOf(program, () => true))
+    if (node.type === 'ImportExpression' || (node.type === 'MetaProperty' && node.meta.name === 'import')) yield node
 }
 
 /** Each `var` of the program itself, also in its blocks and in heads of its loops. */
-function varsOf(program) {
+function* varsOf(program) {
   const isOwn = ({ type }) => !/Function|^Class/.test(type)
-  return nodesOf(program, isOwn)
-    .filter(({ node }) => node.type === 'VariableDeclaration' && node.kind === 'var')
-    .map(({ node, parent }) => ({ declaration: node, isInHead: parent.init === node || parent.left === node }))
+  for (const { node, parent } of nodesOf(program, isOwn))
+    if (node.type === 'VariableDeclaration' && node.kind === 'var')
+      yield { declaration: node, isInHead: parent.init === node || parent.left === node }
 }
 
-/** The nodes of a program with their parents, without what is in a node that is not entered. */
-function nodesOf(program, isEntered) {
-  const nodes = []
+/**
+ * The nodes of a program with their parents, without what is in a node that is not entered. They are not collected: a
+ * megabyte of source has a million.
+ */
+function* nodesOf(program, isEntered) {
   const stack = [{ node: program, parent: program }]
   while (stack.length > 0) {
     const next = stack.pop()
     const { node, parent } = next
     if (Array.isArray(node)) for (const each of node) stack.push({ node: each, parent })
     else if (node && typeof node === 'object' && typeof node.type === 'string' && isEntered(node)) {
-      nodes.push(next)
+      yield next
       for (const key in node) if (key !== 'loc' && key !== 'range') stack.push({ node: node[key], parent: node })
     }
   }
-  return nodes
 }
 
 /** The names that a pattern declares. */
@@ -196,4 +169,4 @@ function insertAfterDirectives(body, text, { body: statements }) {
   return `${body.slice(0, position)}${position > 0 ? ';' : ''}${text}${body.slice(position)}`
 }
 
-module.exports = { namesOf, nodesOf, normalise, parseProgram }
+module.exports = { namesOf, nodesOf, normalise }

@@ -1,11 +1,14 @@
 /* Turns the source of a cell into the code that an engine evaluates. */
 'use strict'
-const { normalise, parseProgram } = require('./normalise.js')
-const { canStripTypes, stripTypes } = require('./typescript.js')
+const { normalise } = require('./normalise.js')
+const { parseProgram } = require('./parse.js')
+const { obstacleToTypes, stripTypes } = require('./typescript.js')
 
-const NODE = process.versions.node
 const LOOKS_TYPED =
   /^\s*(export\s+)?(interface|type|enum|declare|abstract|namespace)\s|\w\??:\s*[\w{[(]|\sas\s|<\w+>|\bimport type\b/
+
+/** What the parser says of code that is nested too deeply, also for the removal of types. */
+const IS_TOO_DEEP = /^Not enough stack space/
 
 /** Parsing takes about a second for a megabyte. Larger code is evaluated as it is, where `let` allows it. */
 const MAXIMUM_CHARACTERS = 512 * 1024
@@ -16,22 +19,23 @@ const MAXIMUM_CHARACTERS = 512 * 1024
  * @param keyword that declares variables in the engine: `let` or `var`
  * @param isTyped the code is TypeScript. Otherwise types are removed only from code that is no JavaScript
  * @param check called with the syntax tree and its source; the tree is undefined for large code
- * @throws SyntaxError, and what `check` throws
+ * @param onProgress called again and again while code is parsed
+ * @throws SyntaxError, and what `check` and `onProgress` throw
  */
-function prepare(source, number, { keyword = 'let', isTyped = false, check = () => {} } = {}) {
+function prepare(source, number, { keyword = 'let', isTyped = false, check = () => {}, onProgress } = {}) {
   const plain = isTyped ? untyped(source, number) : source
   const isLarge = plain.length > MAXIMUM_CHARACTERS && keyword === 'let'
-  const { program, text } = isLarge ? { text: plain } : parse(plain, number)
+  const { program, text } = isLarge ? { text: plain } : parse(plain, number, onProgress)
   check(program, text)
   return program ? normalise(text, number, program, keyword) : text
 }
 
 /** In TypeScript `f<T>(x)` is a call, in JavaScript two comparisons. */
 function untyped(source, number) {
-  if (!canStripTypes) throw new SyntaxError(`Node.js ${NODE} can't remove the types of TypeScript (22.13 can)`)
   try {
     return stripTypes(source)
   } catch (problem) {
+    if (problem.code === undefined) throw problem
     throw problem.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX' ? withHint(problem) : withLines(problem, number)
   }
 }
@@ -45,22 +49,28 @@ function withLines({ message, stack }, number) {
 }
 
 /** Plain JavaScript never loses a part to the removal of types: `a < b > (c)` is a comparison. */
-function parse(source, number) {
+function parse(source, number, onProgress) {
   try {
-    return { program: parseProgram(source), text: source }
+    return { program: parseProgram(source, onProgress), text: source }
   } catch (error) {
-    let stripped
-    try {
-      stripped = stripTypes(source)
-    } catch (problem) {
-      if (problem.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw withHint(problem)
-    }
+    if (error.loc === undefined) throw error
+    const stripped = IS_TOO_DEEP.test(error.message) ? undefined : withoutTypes(source)
     if (stripped === undefined) throw withPosition(error, source, number)
     try {
-      return { program: parseProgram(stripped), text: stripped }
+      return { program: parseProgram(stripped, onProgress), text: stripped }
     } catch (problem) {
       throw withPosition(problem, source, number)
     }
+  }
+}
+
+/** Returns undefined for code that is no TypeScript either. */
+function withoutTypes(source) {
+  try {
+    return stripTypes(source)
+  } catch (problem) {
+    if (problem.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw withHint(problem)
+    return undefined
   }
 }
 
@@ -84,8 +94,8 @@ function withPosition(error, source, number) {
 
 function hintFor(text, line) {
   if (text.includes("'return' outside of function")) return '. A cell is no function: print the result.'
-  if (!canStripTypes && LOOKS_TYPED.test(line))
-    return `. Write plain JavaScript: Node.js ${NODE} can't remove the types of TypeScript (22.13 can).`
+  const obstacle = obstacleToTypes()
+  if (obstacle !== undefined && LOOKS_TYPED.test(line)) return `. Write plain JavaScript: ${obstacle}.`
   return ''
 }
 

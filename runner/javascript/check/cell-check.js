@@ -2,7 +2,8 @@
  * Finds mistakes in a cell before it runs, so that a cell with a mistake has no effect.
  *
  * Owns: which mistakes are certain, and their text.
- * Boundary: reads the syntax tree, and the names of variables. It executes nothing of the cell.
+ * Boundary: reads the syntax tree, and the names of variables. It executes nothing of the cell. It knows no engine: the
+ * runners of containers and of the embedded sandbox use these files.
  *
  * 1. A finding is certain: executed, the cell would reach its line and fail there, or use a promise as the result that it
  *    forgot to await, unless the cell fails before. What can't be known is not reported.
@@ -34,50 +35,60 @@
  *   certain-code.js   walks through the certain code, and finds mistakes
  *   arguments.js      mistakes in the arguments of one call of a tool
  *   literals.js       loops over literals
+ *   names.js          what names mean
+ *   node-modules.js   what only the runner of containers tells the check
  */
 'use strict'
 const { CertainCode } = require('./certain-code.js')
-const { globalValue, Names } = require('./names.js')
+const { Names } = require('./names.js')
 const { Scan } = require('./scan.js')
 const { CellStop } = require('../program/errors.js')
 
 const MAXIMUM_CHARACTERS = 32 * 1024
 
 class CellCheck {
-  /** @param lexicalNames returns the names of variables that are no properties of the global object */
-  constructor(lexicalNames) {
-    this.lexicalNames = lexicalNames
-    this.tools = new Map() // name -> { signature, call }
+  /**
+   * @param program what the check asks the runner about the program:
+   *   `readGlobals()`: as program/globals.js returns it
+   *   `lexicalNames()`: the names of variables that are no properties of the global object
+   *   `isPackage(module)`: whether an import of it may define globals
+   *   `hintFor(name)`: a sentence about an undefined name that is defined elsewhere, if there is one
+   */
+  constructor(program) {
+    this.program = program
+    this.signatures = new Map() // of tools, by their names
     this.isOpen = false // cells of the session may define names in ways that are not seen
-    this.hasPackages = false // cells of the session have imported modules that are not Node's own
+    this.hasPackages = false // cells of the session have imported modules that may define globals
   }
 
   setTools(signatures) {
-    for (const signature of signatures) {
-      const { name } = signature
-      this.tools.set(name, { signature, call: globalValue(name) })
-    }
+    for (const signature of signatures) this.signatures.set(signature.name, signature)
   }
 
   /**
-   * @param program the syntax tree; undefined for code that was not parsed
+   * @param tree the syntax tree; undefined for code that was not parsed
    * @throws CellStop with the findings
    */
-  check(program, source, isEnabled) {
+  check(tree, source, isEnabled) {
     let findings = { found: [] }
     try {
-      const isChecked = isEnabled && !this.isOpen && program !== undefined && source.length <= MAXIMUM_CHARACTERS
-      const scan = isChecked ? new Scan(program) : undefined
-      const names = new Names(this, scan)
-      if (scan) findings = new CertainCode(this, scan, names).findings()
-      if (findings.found.length === 0) {
-        this.isOpen = !scan || scan.hasStops || [...scan.assigned].some((name) => !names.isVariable(name))
-        this.hasPackages ||= this.isOpen || scan.hasPackages
-      }
+      const isChecked = isEnabled && !this.isOpen && tree !== undefined && source.length <= MAXIMUM_CHARACTERS
+      if (isChecked) {
+        const scan = new Scan(tree, this.program.isPackage)
+        const names = new Names(this.program, scan.declared)
+        findings = new CertainCode(this, scan, names).findings()
+        if (findings.found.length === 0) this.#note(scan, names)
+      } else this.isOpen = true
     } catch {
       this.isOpen = true // invariant 3
     }
     if (findings.found.length > 0) throw new CellStop('code_error', textOf(findings, source))
+  }
+
+  /** Notes what the cell, which is going to run, may do to the names of later cells. */
+  #note(scan, names) {
+    this.isOpen = scan.hasStops || [...scan.assigned].some((name) => !names.isVariable(name))
+    this.hasPackages ||= this.isOpen || scan.hasPackages
   }
 }
 

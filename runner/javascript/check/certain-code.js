@@ -1,9 +1,7 @@
 /* Walks through the certain code of a cell in the order of its execution, and collects findings. */
 'use strict'
-const { isBuiltin } = require('node:module')
 const { keyOf, nearest, problemsOfArguments } = require('./arguments.js')
 const { callbackOfMap, isFilled, isTrueAtFirst } = require('./literals.js')
-const { globalValue } = require('./names.js')
 
 const MAXIMUM_FINDINGS = 10
 const MAXIMUM_FINDING_CHARACTERS = 500
@@ -11,7 +9,6 @@ const COMPARISONS_OF_KIND = new Set(['in', 'instanceof'])
 const OPERATORS_OF_ANY_VALUE = new Set(['typeof', 'void', 'delete'])
 const isFunction = ({ type }) => type.includes('Function')
 const isIdentifier = (node) => node?.type === 'Identifier'
-const { Promise: ProgramPromise } = programGlobal
 
 /** Nothing after this place is certain. */
 class Stop extends Error {}
@@ -112,7 +109,10 @@ class CertainCode {
 
   #declarator({ id, init }) {
     if (!init) return
-    if (id.type === 'ArrayPattern' || (id.type === 'ObjectPattern' && id.properties.some((each) => isUnknownKey(each))))
+    if (
+      id.type === 'ArrayPattern' ||
+      (id.type === 'ObjectPattern' && id.properties.some((each) => this.#isOther(each)))
+    )
       this.#operand(init)
     else this.#expression(init)
     if (isFunction(init)) this.#define(id, init)
@@ -207,9 +207,10 @@ class CertainCode {
   }
 
   #nameHint(name) {
-    const tool = nearest(name, [...this.#check.tools.keys()])
+    const tool = nearest(name, [...this.#check.signatures.keys()])
     if (tool !== undefined) return ` Did you mean the tool ${tool}()?`
-    if (isBuiltin(name)) return ` Write \`import ${name} from 'node:${name}'\`.`
+    const hint = this.#check.program.hintFor(name)
+    if (hint !== undefined) return ` ${hint}`
     const near = nearest(name, this.#names.all())
     return near === undefined ? '' : ` Did you mean ${near}?`
   }
@@ -268,7 +269,7 @@ class CertainCode {
 
   #member({ object, property, computed }) {
     const key = computed ? property.value : property.name
-    if (key !== undefined && !isKeyOfPromise(key)) this.#operand(object)
+    if (key !== undefined && !this.#names.isMemberOfPromises(key)) this.#operand(object)
     else this.#expression(object)
     if (computed) this.#expression(property)
   }
@@ -296,9 +297,12 @@ class CertainCode {
   #toolOf(node) {
     if (node?.type !== 'CallExpression' || node.optional || !isIdentifier(node.callee)) return undefined
     const { name } = node.callee
-    const tool = this.#check.tools.get(name)
-    if (!tool || tool.call === undefined || globalValue(name) !== tool.call) return undefined
-    return this.#names.isOriginal(name) ? tool.signature : undefined
+    return this.#names.isTool(name) ? this.#check.signatures.get(name) : undefined
+  }
+
+  /** Does this part of a pattern read a member that promises lack? */
+  #isOther({ type, computed, key }) {
+    return type === 'Property' && !computed && !this.#names.isMemberOfPromises(keyOf(key))
   }
 
   #isMethodOf({ callee }, object, methods) {
@@ -310,14 +314,6 @@ class CertainCode {
       this.#names.isOriginal(object)
     )
   }
-}
-
-function isKeyOfPromise(key) {
-  return key in ProgramPromise.prototype
-}
-
-function isUnknownKey({ type, computed, key }) {
-  return type === 'Property' && !computed && !isKeyOfPromise(keyOf(key))
 }
 
 module.exports = { CertainCode }

@@ -5,13 +5,21 @@
 class Names {
   #lexical
 
-  constructor(check, scan) {
-    this.check = check
-    this.declared = scan?.declared ?? new Map()
+  /**
+   * @param program see cell-check.js
+   * @param declared by the cell
+   */
+  constructor(program, declared) {
+    this.program = program
+    this.declared = declared
+    const { globals, tools, promises } = program.readGlobals()
+    this.globals = new Set(Object.keys(globals))
+    this.tools = new Set(Object.keys(tools))
+    this.membersOfPromises = new Set(Object.keys(promises))
   }
 
   get lexical() {
-    return (this.#lexical ??= new Set(this.check.lexicalNames()))
+    return (this.#lexical ??= new Set(this.program.lexicalNames()))
   }
 
   isDefined(name) {
@@ -19,7 +27,7 @@ class Names {
   }
 
   isVariable(name) {
-    return name in programGlobal || this.lexical.has(name)
+    return this.globals.has(name) || this.lexical.has(name)
   }
 
   /** Has nothing in this cell or before it given the name another meaning? */
@@ -27,13 +35,17 @@ class Names {
     return !this.declared.has(name) && !this.lexical.has(name)
   }
 
+  isTool(name) {
+    return this.tools.has(name) && this.isOriginal(name)
+  }
+
+  isMemberOfPromises(key) {
+    return this.membersOfPromises.has(String(key))
+  }
+
   all() {
-    return [...this.declared.keys(), ...this.lexical, ...Object.getOwnPropertyNames(programGlobal)]
+    return [...this.declared.keys(), ...this.lexical, ...this.globals]
   }
 }
 
-function globalValue(name) {
-  return Object.getOwnPropertyDescriptor(programGlobal, name)?.value
-}
-
-module.exports = { globalValue, Names }
+module.exports = { Names }

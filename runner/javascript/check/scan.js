@@ -1,6 +1,5 @@
 /* What the whole of a cell contains, in all of its scopes: declarations of names, and code that ends the check. */
 'use strict'
-const { isBuiltin } = require('node:module')
 const { namesOf, nodesOf } = require('../cells/normalise.js')
 
 /** Names, members and texts that define names or change what a name means, or end the cell without an error. */
@@ -25,8 +24,10 @@ class Scan {
   #returns = new Set() // code that may leave its function
   #jumps = new Set() // code that may leave its loop, or its switch
 
-  constructor(program) {
+  /** @param isPackage whether an import may define globals */
+  constructor(program, isPackage) {
     this.program = program
+    this.isPackage = isPackage
     const assigned = []
     for (const { node, parent } of nodesOf(program, () => true)) {
       if (node !== program) this.#parents.set(node, parent)
@@ -112,7 +113,7 @@ class Scan {
 
   #addModule(source) {
     const name = source?.type === 'Literal' ? String(source.value) : ''
-    if (!isBuiltin(name)) this.hasPackages = true
+    if (this.isPackage(name)) this.hasPackages = true
     return STOP_MODULES.has(name.replace(/^node:/, '').split('/')[0])
   }
 }

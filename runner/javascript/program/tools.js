@@ -48,6 +48,9 @@ function rejectLoss(key, value) {
   return value
 }
 
+/** The functions of tools, by their names. */
+const installedTools = { __proto__: null }
+
 /** Adds tools and error classes to the globals: a cell may shadow a name. */
 function install(session, signatures, errorClasses) {
   for (const signature of signatures) {
@@ -58,6 +61,7 @@ function install(session, signatures, errorClasses) {
     }
     Object.defineProperty(call, 'name', { value: name, configurable: true })
     Object.defineProperty(globalThis, name, { value: call, writable: true, configurable: true })
+    installedTools[name] = call
   }
   for (const [name, value] of Object.entries(errorClasses))
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true })
@@ -66,4 +70,4 @@ function install(session, signatures, errorClasses) {
 /** Makes a value of the program from JSON. */
 const fromJson = (text) => parse(text)
 
-module.exports = { describeMissing, describeParameters, fromJson, install }
+module.exports = { describeMissing, describeParameters, fromJson, install, installedTools }

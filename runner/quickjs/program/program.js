@@ -5,6 +5,8 @@
  * Each file takes what it needs of the language when it is loaded: later code may change globals and prototypes.
  */
 'use strict'
+const globals = require('./globals.js')
+const { substituteOfModule } = require('./missing.js')
 
 function start({ IMPORT, META, NAME }) {
   globalThis.Atomics = {} // the formatter wants one, and the engine has none
@@ -23,7 +25,7 @@ function start({ IMPORT, META, NAME }) {
   defineHidden(META, Object.freeze({ url: 'file:///cell.js', filename: '/cell.js', dirname: '/' }))
   defineHidden(NAME, (value, name) => Object.defineProperty(value, 'name', { value: name, configurable: true }))
   const calls = openCalls()
-  return { ...calls, fire: require('./timers.js').fire, formatError, setInput }
+  return { ...calls, fire: require('./timers.js').fire, formatError, readGlobals, setInput }
 }
 
 function defineHidden(name, value) {
@@ -31,10 +33,19 @@ function defineHidden(name, value) {
 }
 
 const { defineProperty } = Object
-const { parse } = JSON
+const { parse, stringify } = JSON
 
 function setInput(text) {
   defineProperty(globalThis, 'input_data', { value: parse(text), writable: true, configurable: true, enumerable: true })
+}
+
+/** The globals as JSON; undefined when the code has made that impossible. */
+function readGlobals() {
+  try {
+    return stringify(globals.readGlobals())
+  } catch {
+    return undefined
+  }
 }
 
 /** The calls of tools, and how they get their results. */
@@ -75,26 +86,8 @@ function installPerformance(timeOrigin) {
 /** The clear end of each import: there are no modules. */
 async function refuseImport(specifier) {
   const name = String(specifier)
-  const message = `Cannot import '${name}': this sandbox has no modules. ${substituteOf(name)}`
+  const message = `Cannot import '${name}': this sandbox has no modules. ${substituteOfModule(name)}`
   throw Object.assign(new Error(message), { code: 'ERR_MODULE_NOT_FOUND' })
-}
-
-const substitutes = {
-  __proto__: null,
-  crypto: 'crypto.randomUUID() and crypto.getRandomValues() are global.',
-  fs: 'There are no files: use the tools.',
-  path: 'There are no files: use the tools.',
-  url: 'URL and URLSearchParams are global.',
-  util: 'structuredClone, TextEncoder and TextDecoder are global.',
-  timers: 'setTimeout and setInterval are global.',
-  'timers/promises': 'Use new Promise((resolve) => setTimeout(resolve, ms)).',
-  http: 'There is no network: use the tools.',
-  https: 'There is no network: use the tools.',
-}
-
-function substituteOf(name) {
-  const builtin = name.startsWith('node:') ? name.slice(5) : name
-  return substitutes[builtin] ?? 'It has the language itself, URL, Intl, timers and the tools.'
 }
 
 module.exports = { start }

@@ -2,30 +2,13 @@
 'use strict'
 const { inspect } = require('inspect')
 const { createFormatError } = require('./error-text.js')
+const { substituteOf } = require('./missing.js')
 
 const RUNNER = 'runner'
 const { isError } = Error
 const { apply } = Reflect
 const { defineProperty } = Object
 const { toString: errorToString } = Error.prototype
-
-/** What a program may look for, and what is there instead. */
-const hints = {
-  __proto__: null,
-  process: 'there is no process: print with console.log',
-  require: 'there are no modules: the tools, URL, Intl and timers are global',
-  module: 'there are no modules: declare functions and variables, which stay for the next cell',
-  Buffer: 'use Uint8Array with TextEncoder, TextDecoder, atob and btoa',
-  fetch: 'there is no network: use the tools',
-  XMLHttpRequest: 'there is no network: use the tools',
-  WebSocket: 'there is no network: use the tools',
-  Worker: 'there are no threads: use promises',
-  WebAssembly: 'it is not available here',
-  Atomics: 'there are no threads',
-  alert: 'print with console.log',
-  window: 'use globalThis',
-  document: 'this is no browser: use the tools',
-}
 
 function installStacks() {
   Error.prepareStackTrace = prepareStackTrace
@@ -69,7 +52,8 @@ function formatError(error) {
   try {
     if (!(error instanceof ReferenceError)) return text
     const name = /^(\w+) is not defined$/.exec(error.message)?.[1]
-    return hints[name] === undefined ? text : text + `\n[hint] ${name}: ${hints[name]}.`
+    const substitute = substituteOf(name)
+    return substitute === undefined ? text : `${text}\n[hint] ${name}: ${substitute}.`
   } catch {
     return text
   }

@@ -7,12 +7,16 @@ import type { BackendChoice, SessionOwner } from '../../common/run/run-config.js
 import type { RunConfigInput } from '../../common/run/runs.js'
 import { type ChosenSkills, requireSkills, skillsOf } from '../../skills/index.js'
 import type { ToolRegistry } from '../../tools/registry.js'
+import { obstacleToFilesOf } from './language.js'
 import type { RunConfiguration } from './resolve-run.js'
+
+type FactsAboutBackends = 'backendsWithoutFiles' | 'preferredBackend'
 
 /** The parts of a run that say which skills it can have. */
 interface RunWithSkills {
   readonly workflowType: string | undefined
   readonly backend: BackendChoice
+  readonly language: string
   readonly tools: ToolRegistry
   readonly mode?: RecordedMode
   readonly sessionOwner: SessionOwner | undefined
@@ -25,18 +29,19 @@ interface RunWithSkills {
  * @throws PtcError SKILL_UNKNOWN, SANDBOX_FILES_UNSUPPORTED
  */
 export function chooseSkills(
-  configuration: Pick<RunConfiguration, 'skills' | 'backendsWithoutFiles'>,
+  configuration: Pick<RunConfiguration, 'skills' | FactsAboutBackends>,
   { activeSkills = [], isPlain, clientTools }: RunConfigInput,
   agent: Agent | undefined,
-  { workflowType, backend, tools, mode, sessionOwner }: RunWithSkills,
+  run: RunWithSkills,
 ): ChosenSkills {
+  const { workflowType, tools, mode } = run
   const hasModel = workflowType === workflowNames.agent || workflowType === workflowNames.conversation
   const skills = hasModel && !isPlain && !clientTools ? skillsOf(configuration.skills, agent) : []
   requireSkills(skills, activeSkills)
   const mayActivate = mode !== 'single-turn'
   const used = skills.filter(({ name, isHidden }) => activeSkills.includes(name) || (mayActivate && !isHidden))
   const withFiles = used.find(({ files }) => files.length > 0)
-  const obstacle = withFiles && obstacleToFiles(backend, sessionOwner, configuration.backendsWithoutFiles)
+  const obstacle = withFiles && obstacleToFiles(run, configuration)
   if (withFiles && obstacle !== undefined)
     throw new PtcError('SANDBOX_FILES_UNSUPPORTED', `skill ${withFiles.name} has files, and ${obstacle}`, {
       hint: 'Choose another sandbox, or name the skills of the agent: `skills: []` for none.',
@@ -46,12 +51,12 @@ export function chooseSkills(
 
 /** Returns why the sandbox of a run can't have files. */
 function obstacleToFiles(
-  backend: BackendChoice,
-  owner: SessionOwner | undefined,
-  backendsWithoutFiles: readonly string[],
+  { backend: chosen, language, sessionOwner: owner }: RunWithSkills,
+  { backendsWithoutFiles, preferredBackend = chosen }: Pick<RunConfiguration, FactsAboutBackends>,
 ): string | undefined {
   if (owner?.type === 'named') return `session ${owner.name} has the files of no run`
   if (owner) return 'the run uses the sandbox of the run that started it'
+  const backend = chosen === 'auto' ? preferredBackend : chosen
   const hasNone = backend === hostedBackend || backendsWithoutFiles.includes(backend)
-  return hasNone ? `the sandbox ${backend} can't have files` : undefined
+  return hasNone ? `the sandbox ${backend} can't have files` : obstacleToFilesOf(language, backend)
 }

@@ -5,6 +5,7 @@ import { languageNameOf } from '../../common/run/language-names.js'
 import type { BackendChoice, BuiltInBackend } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import { languageOf, languages } from '../../languages/index.js'
+import { canStripTypes, strippingNode } from '../../platform/strip-types.js'
 
 const embeddedBackend = 'wasm' satisfies BuiltInBackend
 
@@ -30,15 +31,29 @@ export function chosenLanguage(options: RunConfigInput, agent: Agent | undefined
   )
 }
 
+/** Returns why code in this language can't have files in a sandbox; undefined if it can. */
+export function obstacleToFilesOf(language: string, backend: BackendChoice): string | undefined {
+  if (backend !== embeddedBackend || languageOf(language).embedded?.hasFiles !== false) return undefined
+  return `code in ${language} can't have files in the sandbox ${backend}`
+}
+
 /**
  * Refuses a run whose sandbox has no interpreter of its language, or does not execute several.
  *
  * @throws PtcError RUN_INPUT_INVALID; SANDBOX_UNAVAILABLE for an unknown language
  */
 export function checkLanguage(language: string, backend: BackendChoice): void {
-  if (backend !== embeddedBackend || languageOf(language).isEmbedded) return
-  const embedded = languages.filter(({ isEmbedded }) => isEmbedded).map(({ name }) => name)
+  if (backend !== embeddedBackend) return
+  const { embedded } = languageOf(language)
+  if (embedded?.removesTypes && !canStripTypes) {
+    const message = `the sandbox ${backend} executes ${language} with Node.js ${strippingNode} or later`
+    throw new PtcError('RUN_INPUT_INVALID', `${message}, and this worker has ${process.versions.node}`, {
+      hint: 'Choose javascript, or another sandbox, such as docker.',
+    })
+  }
+  if (embedded) return
+  const known = languages.filter((each) => each.embedded).map(({ name }) => name)
   throw new PtcError('RUN_INPUT_INVALID', `the sandbox ${backend} does not execute ${language}`, {
-    hint: `It executes one language: ${embedded.join(' or ')}. Choose another sandbox, such as docker.`,
+    hint: `It executes one language: ${known.join(' or ')}. Choose another sandbox, such as docker.`,
   })
 }

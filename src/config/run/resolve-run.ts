@@ -48,6 +48,8 @@ export interface RunConfiguration {
   readonly skills: readonly Skill[]
   /** Names of backends whose sandboxes can't have files. */
   readonly backendsWithoutFiles: readonly string[]
+  /** The backend of runs that ask for none, where this process knows it. */
+  readonly preferredBackend?: BackendChoice | undefined
 }
 
 /** The workflow of a run. */
@@ -104,7 +106,14 @@ export function resolveRun(
   const owner = sessionOwnerOf(options, tools, backend, workflow)
   const isConfigured = owner?.type !== 'named' || language === configuration.language
   const sessionOwner = isConfigured ? owner : { ...owner, language }
-  const skills = chooseSkills(configuration, options, agent, { ...workflow, backend, tools, ...task, sessionOwner })
+  const skills = chooseSkills(configuration, options, agent, {
+    ...workflow,
+    backend,
+    language,
+    tools,
+    ...task,
+    sessionOwner,
+  })
   const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
   const budget = checkBudget(models, model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
   return {

@@ -16,7 +16,7 @@ export const javascript: Language = {
   otherExtensions: ['.mjs', '.cjs'],
   runner,
   repl,
-  isEmbedded: true,
+  embedded: { hasFiles: false },
   isReservedName,
   documentTools: () => {
     const declarations = createDeclarations()

@@ -18,9 +18,11 @@ timers, structuredClone and crypto.randomUUID'
       ? 'no network'
       : "no network, and no packages besides Node's own modules"
   const kept = isEmbedded ? 'functions and classes' : 'functions, classes and imports'
-  const typesRule = isEmbedded
-    ? 'Write plain JavaScript, without types.'
-    : `${isTyped ? 'Types are removed, not checked' : 'TypeScript is accepted: its types are removed'}. It has no enums \
+  // The worker of an embedded sandbox may have a Node.js that can't remove types.
+  const typesRule =
+    isEmbedded && !isTyped
+      ? 'Write plain JavaScript, without types.'
+      : `${isTyped ? 'Types are removed, not checked' : 'TypeScript is accepted: its types are removed'}. It has no enums \
 and namespaces here.`
   return `\
 Runs ${isTyped ? 'TypeScript' : 'JavaScript'} in ${engine} in a sandbox, with \`await\` at the top level, and \

@@ -20,7 +20,7 @@ export const python: Language = {
     environment: { PYTHONHASHSEED: '0', PYTHONDONTWRITEBYTECODE: '1', PYTHONUNBUFFERED: '1' },
   },
   repl,
-  isEmbedded: true,
+  embedded: { hasFiles: true },
   hosted,
   isReservedName,
   documentTools: () => {

@@ -8,6 +8,7 @@ import type { Limits } from '../../common/run/limits.js'
 import type { BackendCheck, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
 import { filesRoot, type SandboxFiles } from '../sandbox-files.js'
 import { cacheDirectory } from '../../platform/cache-directory.js'
+import { canStripTypes, strippingNode } from '../../platform/strip-types.js'
 import { BootImage } from './interpreter/boot-image.js'
 import { checkWasm, interpreterTitle } from './check.js'
 import { toFilesMessage } from './interpreter/files-message.js'
@@ -38,17 +39,20 @@ export interface WasmBackendOptions {
   readonly cache?: string
 }
 
-/** The interpreters of the languages. */
-const interpreters: ReadonlyMap<string, InterpreterName> = new Map([
-  ['python', 'pyodide'],
-  ['javascript', 'quickjs'],
+/** What the children of a language execute it with. */
+type LanguageSettings = Required<Pick<ChildSettings, 'interpreter'>> & Pick<ChildSettings, 'isTyped'>
+
+const languages: ReadonlyMap<string, LanguageSettings> = new Map<string, LanguageSettings>([
+  ['python', { interpreter: 'pyodide' }],
+  ['javascript', { interpreter: 'quickjs' }],
+  ['typescript', { interpreter: 'quickjs', isTyped: true }],
 ])
 
 /** Memory of one idle interpreter, with some for its program. */
 const typicalBytes = 256 * 1024 * 1024
 
 /**
- * Sandboxes without Docker: Python (Pyodide) or JavaScript (QuickJS) in WebAssembly, each in a separate jailed child
+ * Sandboxes without Docker: Python (Pyodide), or JavaScript and TypeScript (QuickJS) in WebAssembly, each in a separate jailed child
  * process. They end with this process, and only this process can attach to them. README.md in this folder describes the
  * isolation of the jail.
  *
@@ -62,7 +66,7 @@ class WasmBackend implements SandboxBackend {
   readonly name = 'wasm'
   readonly files = true
   readonly #runner: string
-  readonly #pools = new Map<InterpreterName, InterpreterPool>()
+  readonly #pools = new Map<LanguageSettings, InterpreterPool>()
   readonly #poolOptions: Pick<WasmBackendOptions, 'limits'> & Required<Pick<WasmBackendOptions, 'warm' | 'maximum'>>
   readonly #sandboxes = new Map<string, Sandbox>()
   readonly #bootImage: BootImage
@@ -77,29 +81,27 @@ class WasmBackend implements SandboxBackend {
     this.#runner = runner
     this.#bootImage = new BootImage(path.join(cache, `python-${bootImageKey()}`))
     this.#poolOptions = { warm, maximum, limits }
-    const first = interpreters.get(options.language ?? defaultLanguageName)
+    const first = languages.get(options.language ?? defaultLanguageName)
     if (first !== undefined && warm > 0) this.#poolOf(first)
   }
 
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
     signal.throwIfAborted()
-    const name = interpreters.get(spec.language)
-    if (name === undefined) {
-      const known = [...interpreters.keys()].join(' and ')
-      throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox runs ${known}, not ${spec.language}`, {
-        hint: 'Use the Docker backend.',
-      })
-    }
-    if (name === 'quickjs' && spec.files !== undefined) {
-      throw new PtcError('SANDBOX_FILES_UNSUPPORTED', "code in JavaScript can't have files in the embedded sandbox", {
-        hint: 'Use the Docker backend, or Python.',
-      })
+    const language = usableLanguage(spec.language)
+    if (language.interpreter === 'quickjs' && spec.files !== undefined) {
+      throw new PtcError(
+        'SANDBOX_FILES_UNSUPPORTED',
+        `code in ${spec.language} can't have files in the embedded sandbox`,
+        {
+          hint: 'Use the Docker backend, or Python.',
+        },
+      )
     }
     const key = sandboxKey(spec)
     let sandbox = this.#sandboxes.get(key)
     if (sandbox === undefined) {
-      const interpreter = this.#poolOf(name).take(childLimits(spec.limits), spec.files)
-      sandbox = { name, interpreter, connection: undefined }
+      const interpreter = this.#poolOf(language).take(childLimits(spec.limits), spec.files)
+      sandbox = { name: language.interpreter, interpreter, connection: undefined }
       this.#sandboxes.set(key, sandbox)
       this.#removeWhenEnded(key, sandbox)
     }
@@ -146,18 +148,18 @@ class WasmBackend implements SandboxBackend {
     return sandbox.connection
   }
 
-  #poolOf(name: InterpreterName): InterpreterPool {
-    const found = this.#pools.get(name)
+  #poolOf(language: LanguageSettings): InterpreterPool {
+    const found = this.#pools.get(language)
     if (found) return found
     const { warm, maximum, limits = defaultLimits } = this.#poolOptions
-    const start = async (forLimits: ChildLimits, files?: SandboxFiles) => this.#start(name, forLimits, files)
+    const start = async (forLimits: ChildLimits, files?: SandboxFiles) => this.#start(language, forLimits, files)
     const pool = new InterpreterPool({ warm, maximum, limits: childLimits(limits), start })
-    this.#pools.set(name, pool)
+    this.#pools.set(language, pool)
     if (this.#closing.signal.aborted) void pool.close()
     return pool
   }
 
-  async #start(name: InterpreterName, limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
+  async #start(language: LanguageSettings, limits: ChildLimits, files?: SandboxFiles): Promise<Interpreter> {
     const layers = await this.#probe(limits)
     if (layers.permissionFlag === undefined) {
       throw new PtcError('SANDBOX_UNAVAILABLE', 'this Node has no permission model; the embedded sandbox needs it', {
@@ -166,8 +168,8 @@ class WasmBackend implements SandboxBackend {
     }
     const message = files && toFilesMessage(files)
     const settings =
-      name === 'quickjs'
-        ? { limits, interpreter: name, runner: javascriptRunner }
+      language.interpreter === 'quickjs'
+        ? { ...language, limits, runner: javascriptRunner }
         : await this.#pythonSettings(layers, limits, message?.byteLength)
     try {
       return new Interpreter(jailCommand(layers, settings, 'main.mjs'), message)
@@ -198,6 +200,23 @@ class WasmBackend implements SandboxBackend {
     }
     sandbox.interpreter.then(async (interpreter) => interpreter.ended).then(removeEntry, removeEntry)
   }
+}
+
+/** @throws PtcError SANDBOX_UNAVAILABLE */
+function usableLanguage(name: string): LanguageSettings {
+  const language = languages.get(name)
+  if (language && (canStripTypes || !language.isTyped)) return language
+  throw language
+    ? new PtcError('SANDBOX_UNAVAILABLE', `Node.js ${process.versions.node} can't remove the types of TypeScript`, {
+        hint: `Use Node.js ${strippingNode} or later, the Docker backend, or JavaScript.`,
+      })
+    : new PtcError(
+        'SANDBOX_UNAVAILABLE',
+        `the embedded sandbox runs ${[...languages.keys()].join(', ')}, not ${name}`,
+        {
+          hint: 'Use the Docker backend.',
+        },
+      )
 }
 
 interface Sandbox {

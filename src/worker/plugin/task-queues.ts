@@ -127,6 +127,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         dataFlow: config.dataFlow,
         skills: options.skills,
         backendsWithoutFiles: backendsWithoutFiles(config),
+        preferredBackend: host?.backends[0],
         hostingProviders: providersWith('hostsCode', config.providers),
       },
       lookUpSearchAttributes: resources.lookUpSearchAttributes,

@@ -15,28 +15,29 @@ const tools = [
   { name: 'store', parameters: ['key'], required: ['key'], open: true, documentation: '' },
 ]
 
-// What the runner gives to its files, and the tools.
-const globals = {
-  programGlobal: globalThis,
-  get: () => undefined,
-  list: () => undefined,
-  store: () => undefined,
-  input_data: 1,
-}
-Object.assign(globalThis, globals)
-afterAll(() => {
-  for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name)
-})
-
 const require = createRequire(join(runnerDirectory, 'javascript', 'session.js'))
 const { CellCheck: Check } = require('./check/cell-check.js') as {
-  readonly CellCheck: new (lexicalNames: () => readonly string[]) => CellCheck
+  readonly CellCheck: new (program: object) => CellCheck
 }
-const { parseProgram } = require('./cells/normalise.js') as { readonly parseProgram: (source: string) => unknown }
+const { parseProgram } = require('./cells/parse.js') as { readonly parseProgram: (source: string) => unknown }
+const { install } = require('./program/tools.js') as {
+  readonly install: (session: object, signatures: readonly object[], errorClasses: object) => void
+}
+const program = {
+  ...(require('./program/globals.js') as object),
+  ...(require('./check/node-modules.js') as object),
+}
+
+// The tools are globals of this process.
+install({}, tools, {})
+Object.assign(globalThis, { input_data: 1 })
+afterAll(() => {
+  for (const name of [...tools.map((each) => each.name), 'input_data']) Reflect.deleteProperty(globalThis, name)
+})
 
 /** Returns the findings in the last cell. */
 function findingsIn(cells: readonly string[], variables: readonly string[] = []): readonly string[] {
-  const check = new Check(() => variables)
+  const check = new Check({ ...program, lexicalNames: () => variables })
   check.setTools(tools)
   let findings: readonly string[] = []
   for (const source of cells) {

@@ -16,8 +16,10 @@ export type InterpreterName = 'pyodide' | 'quickjs'
 /** The settings in which children differ. */
 export interface ChildSettings {
   readonly limits: ChildLimits
-  /** Default `pyodide`. Of the settings below, `quickjs` has only `runner`. */
+  /** Default `pyodide`. Of the settings below, `quickjs` has only `isTyped` and `runner`. */
   readonly interpreter?: InterpreterName
+  /** Cells are TypeScript. */
+  readonly isTyped?: true
   /** The folder with `runner.py` in it, or the files that both runners of JavaScript share. */
   readonly runner: string
   /** The file of the boot image. Without it, Python boots. */
@@ -163,9 +165,9 @@ function nodeArguments(
 }
 
 /** Returns the argument of main.mjs in runner/wasm or runner/quickjs. */
-function childSettingsJson({ limits, runner, files, interpreter, ...image }: ChildSettings) {
+function childSettingsJson({ limits, runner, files, interpreter, isTyped, ...image }: ChildSettings) {
   const { memoryBytes, tmpBytes } = limits
-  if (interpreter === 'quickjs') return { quickjs: quickjsPackage(), inspect: inspectFile(), memoryBytes }
+  if (interpreter === 'quickjs') return { quickjs: quickjsPackage(), inspect: inspectFile(), memoryBytes, isTyped }
   const quotas = { tmpBytes, maxFiles, maxOpenFiles }
   return {
     pyodide: pyodideFolder(),

@@ -4,6 +4,7 @@ import { question } from '../../../../examples/team-expenses/question.js'
 import { script } from '../../../../examples/team-expenses/script.js'
 import { tools } from '../../../../examples/team-expenses/tools.js'
 import { languages } from '../../../../src/languages/index.js'
+import { canStripTypes } from '../../../../src/platform/strip-types.js'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { expensePrograms, readExpenseProgram } from '../../../support/expense-programs.js'
 import { parseExpenseTable } from '../../../support/expense-table.js'
@@ -34,7 +35,8 @@ describeDocker('the team-expense example in Docker', () => describeExample('dock
 
 describe('the team-expense example in the embedded sandbox', () => {
   // The languages that it has an interpreter for.
-  const isEmbedded = (name: string) => languages.some((each) => each.name === name && each.isEmbedded)
+  const isEmbedded = (name: string) =>
+    languages.some((each) => each.name === name && each.embedded && (canStripTypes || !each.embedded.removesTypes))
   describeExample(
     'wasm',
     expensePrograms.filter(({ language }) => isEmbedded(language)),

@@ -68,9 +68,13 @@ export class JavaScriptRunner {
   }
 
   /** Starts the runner of the embedded sandbox, in its jail. */
-  static async startEmbedded(backend: SandboxBackend): Promise<JavaScriptRunner> {
+  static async startEmbedded(
+    backend: SandboxBackend,
+    signature: Partial<ToolSignature> = { open: true },
+    language: string = javascript.name,
+  ): Promise<JavaScriptRunner> {
     embedded += 1
-    const spec = { ...createSpec(`embedded-${embedded}`), language: javascript.name }
+    const spec = { ...createSpec(`embedded-${embedded}`), language }
     const connection = await backend.open(spec, new AbortController().signal)
     const runner = await JavaScriptRunner.#open(
       {
@@ -79,7 +83,7 @@ export class JavaScriptRunner {
         interrupt: () => void connection.interrupt(),
       },
       ['get'],
-      { open: true },
+      signature,
     )
     onTestFinished(async () => backend.remove(spec))
     return runner
@@ -143,9 +147,10 @@ export class JavaScriptRunner {
     }
   }
 
-  startCell(source: string): void {
+  startCell(source: string, isChecked = true): void {
     this.#cell += 1
-    this.send({ type: 'cell', ...this.#nextStep(5), cell: this.#cell, source, checked: true })
+    const cell = { cell: this.#cell, source, ...(isChecked && { checked: true as const }) }
+    this.send({ type: 'cell', ...this.#nextStep(5), ...cell })
   }
 
   resume(answered: readonly Answered[], waited = 1, stop?: string): void {

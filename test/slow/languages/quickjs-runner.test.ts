@@ -19,11 +19,14 @@ const differences: Readonly<Record<string, readonly [reason: string, expected: s
     'there are no modules',
     failed("cannot read property 'basename' of undefined"),
   ],
-  'imports and requires modules by code': ['there are no modules', noModules],
-  'import.meta is that of the program': ['there are no modules', noModules],
+  'imports and requires modules by code': [
+    'there are no modules',
+    failed('require is not defined. There are no modules'),
+  ],
+  'import.meta is that of the program': ['there is no process', failed('There is no process')],
   'writes of all kinds keep their order': ['there are no processes and files', noModules],
   'timers of promises and intervals': ['there are no modules', noModules],
-  'a server in the code answers its own request': ['there is no network', noModules],
+  'a server in the code answers its own request': ['there is no network', failed('There is no network: use the tools')],
   'files, compression and workers are local work': ['there are no files', noModules],
   'an error shows its own properties': [
     'its columns are others',
@@ -135,9 +138,10 @@ it.each(Object.entries(provided))('QuickJS provides: %s', async (_name, [source,
 })
 
 it.each([
-  ['require("fs")', 'require: there are no modules'],
-  ['Buffer.from("x")', 'Buffer: use Uint8Array'],
-  ['await fetch("http://example.org")', 'fetch: there is no network: use the tools'],
+  ['require("fs")', 'require is not defined. There are no modules'],
+  ['const load = () => require("fs"); if (1) load()', '[hint] require: there are no modules'],
+  ['Buffer.from("x")', 'Buffer is not defined. Use Uint8Array'],
+  ['if (1) await fetch("http://example.org")', '[hint] fetch: there is no network: use the tools'],
   ['await import("node:fs")', "Cannot import 'node:fs': this sandbox has no modules. There are no files"],
   ['import x from "lodash"', "Cannot import 'lodash': this sandbox has no modules"],
 ])('QuickJS: what is missing is named: %s', async (source, hint) => {
@@ -243,6 +247,31 @@ it.each([
   expect(end).toMatchObject(failed('Error: '))
   expect(JSON.stringify(end)).not.toMatch(/runner|node_modules/)
   expect((await runner.run('console.log(1)')).output).toBe('1\n')
+})
+
+/** Sources of a megabyte for which a parser may need minutes, or more memory than the process has. */
+const large = (text: string) => text.repeat(1_000_000 / text.length)
+const numbered = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, n) => text(n)).join('')
+
+it.each([
+  ['many declarations', numbered(90_000, (n) => `let v${n};`), failed('it may run 2 seconds', 'timed_out')],
+  ['many exports', numbered(50_000, (n) => `export let v${n};`), failed('it may run 2 seconds', 'timed_out')],
+  ['many groups', `if (0) /${large('(?<a>x)|')}y/`, failed('')],
+])('QuickJS: a cell of a megabyte with %s ends at its limits', async (_name, source, end) => {
+  const runner = await start()
+  await runner.run('const kept = 7')
+  const begun = performance.now()
+  expect((await runner.run(source)).end).toMatchObject(end)
+  expect(performance.now() - begun).toBeLessThan(20_000)
+  expect(await runner.run('console.log(kept)')).toMatchObject({ output: '7\n', end: completed })
+})
+
+it.each(['a;', '`${a}`;', '/a/;', '{}', '0,'])('QuickJS: a megabyte of %s fits into the memory', async (text) => {
+  const runner = await start()
+  await runner.run('const kept = 7, a = 1')
+  await runner.run(`if (0) { ${large(text)} 0 }`)
+  expect(await runner.run('console.log(kept)')).toMatchObject({ output: '7\n', end: completed })
 })
 
 it('QuickJS: code finds nothing outside of the engine', async () => {

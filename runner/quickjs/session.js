@@ -20,7 +20,7 @@ const { Ended, Engine, OUT_OF_MEMORY, Refused } = require('./engine.js')
 const { parseAddress, parseQuery, writeQuery } = require('./host/address.js')
 const { callFormatter } = require('./host/locale.js')
 const { Interrupts } = require('./interrupts.js')
-const { substituteOf } = require('./program/missing.js')
+const { sentenceAbout } = require('./program/missing.js')
 
 const FRAME_BYTES_PER_CHARACTER = 8
 const MICROSECONDS = 1_000_000
@@ -71,7 +71,7 @@ class Session {
       readGlobals: () => JSON.parse(this.engine.call('readGlobals')),
       lexicalNames: () => [],
       isPackage: () => false, // each import fails
-      hintFor,
+      hintFor: sentenceAbout,
     })
     this.calls = new OpenCalls() // with { cell }
     this.limits = {}
@@ -358,12 +358,6 @@ class Session {
     const timer = this.timers.start(() => this.#fire(timer.id), ms, [], isRepeated)
     return timer.id
   }
-}
-
-/** The sentence about a name of Node.js that the engine lacks. */
-function hintFor(name) {
-  const substitute = substituteOf(name)
-  return substitute && `${substitute.charAt(0).toUpperCase()}${substitute.slice(1)}.`
 }
 
 function failure(error) {

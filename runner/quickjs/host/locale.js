@@ -11,7 +11,10 @@ const methods = {
   NumberFormat: ['format', 'formatToParts', 'formatRange'],
   PluralRules: ['select'],
   RelativeTimeFormat: ['format', 'formatToParts'],
+  Segmenter: ['segment'],
 }
+/** Segments take a hundred times the memory of their text. */
+const MAXIMUM_SEGMENTED = 100_000
 const MAXIMUM_KEPT = 100
 const { Intl: hostIntl } = globalThis
 const kept = new Map() // by class, locales and options
@@ -31,10 +34,18 @@ function callFormatter(className, settings, method, values) {
     if (method !== 'resolvedOptions' && !methods[className].includes(method))
       throw new TypeError(`there is no ${className}.${method}`)
     const formatter = formatterOf(className, settings)
-    return JSON.stringify({ value: formatter[method](...JSON.parse(values).map(decode)) })
+    const given = JSON.parse(values).map(decode)
+    if (method === 'segment') return JSON.stringify({ value: segmentsOf(formatter, given[0]) })
+    return JSON.stringify({ value: formatter[method](...given) })
   } catch (error) {
     return JSON.stringify({ error: String(error?.message), name: String(error?.name) })
   }
+}
+
+function segmentsOf(segmenter, text) {
+  if (text.length > MAXIMUM_SEGMENTED)
+    throw new RangeError(`a text of ${text.length} characters is over the limit of ${MAXIMUM_SEGMENTED}`)
+  return Array.from(segmenter.segment(text), ({ segment, index, isWordLike }) => ({ segment, index, isWordLike }))
 }
 
 function formatterOf(className, settings) {

@@ -40,6 +40,10 @@ function install() {
       counts[label] = (counts[label] ?? 0) + 1
       print(`${label}: ${counts[label]}`)
     },
+    clear: () => {},
+    timeStamp: () => {},
+    profile: () => {},
+    profileEnd: () => {},
     countReset: (label = 'default') => void delete counts[label],
     group: (...values) => {
       if (values.length > 0) log(...values)

@@ -31,7 +31,10 @@ const classes = {
   NumberFormat: { format: [numberOf], formatToParts: [numberOf], formatRange: [numberOf, numberOf] },
   PluralRules: { select: [numberOf] },
   RelativeTimeFormat: { format: [numberOf, String], formatToParts: [numberOf, String] },
+  Segmenter: { segment: [String] },
 }
+/** These fail when they are used, with their names. */
+const unavailable = ['DurationFormat', 'Locale', 'supportedValuesOf']
 /** These are functions that need no `this`. */
 const bound = { Collator: 'compare', DateTimeFormat: 'format', NumberFormat: 'format' }
 
@@ -56,7 +59,8 @@ function createClass(name, methods) {
     }
     static run(formatter, method, values) {
       const passed = methods[method].map((convert, index) => convert(values[index]))
-      return call(name, formatter.#settings, method, passed)
+      const value = call(name, formatter.#settings, method, passed)
+      return method === 'segment' ? segmentsOf(value, passed[0]) : value
     }
   }
   const { run } = Formatter
@@ -73,6 +77,14 @@ function createClass(name, methods) {
   Object.defineProperty(Formatter.prototype, Symbol.toStringTag, { value: `Intl.${name}`, configurable: true })
   // As in other engines, `new` is optional for the older classes.
   return new Proxy(Formatter, { apply: (target, _self, values) => new target(...values) })
+}
+
+/** The segments of a text, which can be iterated, and found by an index. */
+function segmentsOf(segments, input) {
+  for (const each of segments) each.input = input
+  const containing = (index = 0) =>
+    index >= 0 && index < input.length ? segments.findLast((each) => each.index <= index) : undefined
+  return Object.defineProperty(segments, 'containing', { value: containing })
 }
 
 const dateDefaults = { year: 'numeric', month: 'numeric', day: 'numeric' }
@@ -94,6 +106,10 @@ function dateMethod(parts, defaults) {
 function install() {
   const Intl = { getCanonicalLocales: (locales) => call('Collator', settingsOf(locales), 'supportedLocalesOf', []) }
   for (const name of Object.keys(classes)) Intl[name] = createClass(name, classes[name])
+  for (const name of unavailable)
+    Intl[name] = function () {
+      throw new Error(`Intl.${name} is not available here`)
+    }
   Object.defineProperty(Intl, Symbol.toStringTag, { value: 'Intl', configurable: true })
   Object.defineProperty(globalThis, 'Intl', { value: Intl, writable: true, configurable: true })
   const number = {

@@ -1,43 +1,98 @@
 /* What programs look for and the engine lacks, and what is there instead. The session uses this file, too. */
 'use strict'
 
-const names = {
+const noFiles = 'there are no files: use the tools'
+const noModules = 'there are no modules: the tools, URL, Intl and timers are global'
+const noNetwork = 'there is no network: use the tools'
+const noProcess = 'there is no process: print with console.log'
+const noStreams = 'there are no streams: use arrays and async generators'
+const noThreads = 'there are no threads: use promises'
+const noBrowser = 'this is no browser: use the tools'
+const useBytes = 'use Uint8Array with TextEncoder, TextDecoder, atob and btoa'
+const useCrypto = 'use crypto.randomUUID() and crypto.getRandomValues(), which are global'
+const useTimers = 'use new Promise((resolve) => setTimeout(resolve, ms))'
+
+/** By the name of a global or a module. */
+const substitutes = {
   __proto__: null,
-  process: 'there is no process: print with console.log',
-  require: 'there are no modules: the tools, URL, Intl and timers are global',
-  module: 'there are no modules: declare functions and variables, which stay for the next cell',
-  Buffer: 'use Uint8Array with TextEncoder, TextDecoder, atob and btoa',
-  fetch: 'there is no network: use the tools',
-  XMLHttpRequest: 'there is no network: use the tools',
-  WebSocket: 'there is no network: use the tools',
-  Worker: 'there are no threads: use promises',
-  WebAssembly: 'it is not available here',
-  Atomics: 'there are no threads',
   alert: 'print with console.log',
+  assert: 'throw an Error',
+  Atomics: noThreads,
+  Blob: useBytes,
+  BroadcastChannel: noThreads,
+  Buffer: useBytes,
+  buffer: useBytes,
+  child_process: 'there are no processes: use the tools',
+  CompressionStream: 'there is no compression: use the tools',
+  crypto: useCrypto,
+  Crypto: useCrypto,
+  CryptoKey: useCrypto,
+  DecompressionStream: 'there is no compression: use the tools',
+  document: noBrowser,
+  events: 'use EventTarget, which is global',
+  exports: 'there are no modules: declare functions and variables, which stay for the next cell',
+  fetch: noNetwork,
+  File: noFiles,
+  FormData: noNetwork,
+  fs: noFiles,
+  'fs/promises': noFiles,
+  Headers: noNetwork,
+  http: noNetwork,
+  https: noNetwork,
+  localStorage: 'declare variables, which stay for the next cell',
+  MessageChannel: noThreads,
+  MessageEvent: noThreads,
+  MessagePort: noThreads,
+  module: 'there are no modules: declare functions and variables, which stay for the next cell',
+  navigator: noBrowser,
+  net: noNetwork,
+  os: noProcess,
+  path: noFiles,
+  process: noProcess,
+  Request: noNetwork,
+  require: noModules,
+  Response: noNetwork,
+  sessionStorage: 'declare variables, which stay for the next cell',
+  stream: noStreams,
+  SubtleCrypto: useCrypto,
+  timers: 'use setTimeout and setInterval, which are global',
+  'timers/promises': useTimers,
+  url: 'use URL and URLSearchParams, which are global',
+  URLPattern: 'use URL and a regular expression',
+  util: 'use structuredClone, TextEncoder and TextDecoder, which are global',
+  WebAssembly: 'it is not available here',
   window: 'use globalThis',
-  document: 'this is no browser: use the tools',
+  Worker: noThreads,
+  worker_threads: noThreads,
+  XMLHttpRequest: noNetwork,
+  zlib: 'there is no compression: use the tools',
+  __dirname: noFiles,
+  __filename: noFiles,
 }
 
-const modules = {
-  __proto__: null,
-  crypto: 'crypto.randomUUID() and crypto.getRandomValues() are global.',
-  fs: 'There are no files: use the tools.',
-  path: 'There are no files: use the tools.',
-  url: 'URL and URLSearchParams are global.',
-  util: 'structuredClone, TextEncoder and TextDecoder are global.',
-  timers: 'setTimeout and setInterval are global.',
-  'timers/promises': 'Use new Promise((resolve) => setTimeout(resolve, ms)).',
-  http: 'There is no network: use the tools.',
-  https: 'There is no network: use the tools.',
+/** Names of many classes. */
+const rules = [
+  [/Stream|QueuingStrategy$/, noStreams],
+  [/^Performance/, 'use performance.now()'],
+  [/Socket|^CloseEvent$|^EventSource$/, noNetwork],
+  [/^(Navigator|Storage)$/, noBrowser],
+]
+
+/** Returns what is there instead of a global; undefined for other names. */
+function substituteOf(name) {
+  return substitutes[name] ?? rules.find(([rule]) => rule.test(name))?.[1]
 }
 
-/** What is there instead of a name; undefined for other names. */
-const substituteOf = (name) => names[name]
+/** Returns a sentence about a name; undefined for a name without a substitute. */
+function sentenceAbout(name) {
+  const substitute = substituteOf(name)
+  return substitute && `${substitute.charAt(0).toUpperCase()}${substitute.slice(1)}.`
+}
 
-/** What is there instead of a module. */
-function substituteOfModule(name) {
+/** Returns a sentence about a module. */
+function sentenceAboutModule(name) {
   const builtin = name.startsWith('node:') ? name.slice(5) : name
-  return modules[builtin] ?? 'It has the language itself, URL, Intl, timers and the tools.'
+  return sentenceAbout(builtin) ?? 'It has the language itself, URL, Intl, timers and the tools.'
 }
 
-module.exports = { substituteOf, substituteOfModule }
+module.exports = { sentenceAbout, sentenceAboutModule, substituteOf }

@@ -6,12 +6,13 @@
  */
 'use strict'
 const globals = require('./globals.js')
-const { substituteOfModule } = require('./missing.js')
+const { sentenceAboutModule } = require('./missing.js')
 
 function start({ IMPORT, META, NAME }) {
   globalThis.Atomics = {} // the formatter wants one, and the engine has none
   const { inspect } = require('inspect')
   delete globalThis.Atomics
+  defineProperty(globalThis, 'global', { value: globalThis, writable: true, configurable: true })
   const { installStacks, formatError } = require('./stacks.js')
   installStacks()
   for (const file of ['console', 'timers', 'text', 'address', 'locale', 'events', 'clone', 'random'])
@@ -86,7 +87,7 @@ function installPerformance(timeOrigin) {
 /** The clear end of each import: there are no modules. */
 async function refuseImport(specifier) {
   const name = String(specifier)
-  const message = `Cannot import '${name}': this sandbox has no modules. ${substituteOfModule(name)}`
+  const message = `Cannot import '${name}': this sandbox has no modules. ${sentenceAboutModule(name)}`
   throw Object.assign(new Error(message), { code: 'ERR_MODULE_NOT_FOUND' })
 }
 

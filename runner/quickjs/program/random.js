@@ -14,12 +14,18 @@ function getRandomValues(view) {
 
 const randomUUID = () => host.randomUUID()
 
+const withoutSubtle = {
+  get subtle() {
+    throw new DOMException('crypto.subtle is not available here: use the tools', 'NotSupportedError')
+  },
+}
+
 function install() {
   Math.random = function random() {
     return host.random()
   }
   Object.defineProperty(globalThis, 'crypto', {
-    value: Object.freeze({ getRandomValues, randomUUID }),
+    value: Object.freeze({ getRandomValues, randomUUID, __proto__: withoutSubtle }),
     writable: true,
     configurable: true,
   })

@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createWasmBackend } from '../../../src/sandbox/wasm/index.js'
 import { temporaryFolder } from '../../support/folders.js'
@@ -118,6 +121,14 @@ const provided: Readonly<Record<string, readonly [source: string, output: string
     'console.log((1234567.891).toLocaleString(), (0.256).toLocaleString("en-US", { style: "percent" }), new Intl.NumberFormat("de-DE", { style: "currency", currency: "EUR" }).format(1234.5), new Date(0).toLocaleDateString("en-US", { timeZone: "UTC", dateStyle: "long" }), new Date(0).toLocaleString().replace(/\\s/g, " "))\nconsole.log(["b", "A", "ä", "a"].sort((a, b) => a.localeCompare(b)).join(), new Intl.PluralRules("en").select(1), new Intl.ListFormat("en").format(["a", "b"]), (12345678901234567890n).toLocaleString("en-US"))',
     '1,234,567.891 26% 1.234,50\u00a0€ January 1, 1970 1/1/1970, 12:00:00 AM\na,A,ä,b one a and b 12,345,678,901,234,567,890\n',
   ],
+  'segments of a text': [
+    'const segments = new Intl.Segmenter("en", { granularity: "word" }).segment("Hi, 👨‍👩‍👧!"); console.log([...segments].map(({ segment, index, isWordLike }) => [segment, index, isWordLike].join("|")).join(" ")); console.log(segments.containing(1).segment, [...new Intl.Segmenter().segment("👨‍👩‍👧é")].length, segments.containing(99))',
+    'Hi|0|true ,|2|false  |3|false 👨‍👩‍👧|4|false !|12|false\nHi 2 undefined\n',
+  ],
+  'the global object by both names, and a console without a terminal': [
+    'global.kept = 1; console.clear(); console.log(kept, global === globalThis, Object.keys(globalThis).includes("global"))',
+    '1 true false\n',
+  ],
   'bytes and texts': [
     'console.log(new TextEncoder().encode("é€").join(), new TextDecoder().decode(new Uint8Array([195, 169])), new TextDecoder("utf-16le").decode(new Uint8Array([65, 0])), atob(btoa("hi")), structuredClone(new Map([[1, { d: new Date(0) }]])))\ntry { new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array([255])) } catch (error) { console.log(error.name) }',
     '195,169,226,130,172 é A hi Map(1) { 1 => { d: 1970-01-01T00:00:00.000Z } }\nTypeError\n',
@@ -147,6 +158,36 @@ it.each([
 ])('QuickJS: what is missing is named: %s', async (source, hint) => {
   const runner = await start()
   expect((await runner.run(source)).end).toMatchObject(failed(hint))
+})
+
+it('QuickJS: each global of Node.js is there, or its error says what is there instead', async () => {
+  const script = 'console.log(JSON.stringify(Object.getOwnPropertyNames(globalThis)))'
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
+  const names = (JSON.parse(stdout) as string[]).filter((name) => !isBuiltin(name))
+  const runner = await start()
+  const source = `console.log(JSON.stringify(${JSON.stringify(names)}.filter((name) => !(name in globalThis))))`
+  const missing = JSON.parse((await runner.run(source)).output) as string[]
+  expect(missing).toEqual(expect.arrayContaining(['Buffer', 'fetch', 'ReadableStream']))
+  const unnamed: string[] = []
+  for (const name of [
+    ...missing,
+    'process',
+    'require',
+    'module',
+    '__dirname',
+    'fs',
+    'path',
+    'window',
+    'localStorage',
+  ]) {
+    const { end } = await runner.run(`if (1) ${name}`)
+    if (!JSON.stringify(end).includes(`[hint] ${name}: `)) unnamed.push(name)
+  }
+  expect(unnamed).toEqual([])
+  expect((await runner.run('await crypto.subtle.digest("SHA-256", new Uint8Array(1))')).end).toMatchObject(
+    failed('crypto.subtle is not available here'),
+  )
+  expect((await runner.run('new Intl.Locale("en")')).end).toMatchObject(failed('Intl.Locale is not available here'))
 })
 
 it('QuickJS: an interrupt ends a busy loop, and the session lives', async () => {

@@ -18,16 +18,15 @@ const docker = {
 
 const embedded = { ...docker, supportsReattach: false, supportsProcesses: false }
 
+const embeddedScripts = { ...embedded, supportsFiles: false }
+
 export const conformanceColumns = {
   dockerPython: { language: 'python', title: 'Python, Docker', capabilities: docker },
   embeddedPython: { language: 'python', title: 'Python, embedded', capabilities: embedded },
   dockerJavaScript: { language: 'javascript', title: 'JavaScript, Docker', capabilities: docker },
   dockerTypeScript: { language: 'typescript', title: 'TypeScript, Docker', capabilities: docker },
-  embeddedJavaScript: {
-    language: 'javascript',
-    title: 'JavaScript, embedded',
-    capabilities: { ...embedded, supportsFiles: false },
-  },
+  embeddedJavaScript: { language: 'javascript', title: 'JavaScript, embedded', capabilities: embeddedScripts },
+  embeddedTypeScript: { language: 'typescript', title: 'TypeScript, embedded', capabilities: embeddedScripts },
   dockerBash: { language: 'bash', title: 'Bash, Docker', capabilities: docker },
 } as const satisfies Readonly<Record<string, ConformanceColumn>>
 

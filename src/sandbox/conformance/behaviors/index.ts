@@ -1,6 +1,7 @@
 import type { Behaviors, Code } from './behavior.js'
 import { callBehaviors } from './calls.js'
 import { cellBehaviors, outputBehaviors } from './cells.js'
+import { checkBehaviors } from './checks.js'
 import { limitBehaviors } from './limits.js'
 import { fileBehaviors, isolationBehaviors, sandboxBehaviors } from './sandboxes.js'
 import { rebuildBehaviors, restrictedCellBehaviors, stepBehaviors } from './steps.js'
@@ -11,6 +12,7 @@ export const behaviorGroups = {
   calls: callBehaviors,
   time: timeBehaviors,
   cells: cellBehaviors,
+  'checked cells': checkBehaviors,
   output: outputBehaviors,
   limits: limitBehaviors,
   'repeated steps': stepBehaviors,

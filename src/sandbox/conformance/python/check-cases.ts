@@ -61,11 +61,4 @@ export const checkCases: readonly CaseDefinition[] = [
       assert.equal((await other.runCell('print(1)', undefined, checked)).output, '1\n')
     },
   },
-  {
-    name: 'run when they are not to be checked',
-    async run(context) {
-      const { output } = await (await context.newHarness()).runCell('print(1)\nundefined')
-      assert.equal(output, '1\n')
-    },
-  },
 ]

@@ -140,6 +140,15 @@ const cells: Column['cells'] = {
   'characters of every kind can be in code': 'e=é\necho 漢字 😀 $e',
 }
 
+const notChecked = differs('Cells are not checked before they run.')
+
+const checkedCells: Column['checked cells'] = {
+  'a cell with certain mistakes has no effect, and names each one with its line': notChecked,
+  'the check knows what earlier cells have defined': notChecked,
+  'the check reports no mistake on a path that may not be taken': notChecked,
+  'a cell that is not to be checked runs up to its mistake': notChecked,
+}
+
 const output: Column['output'] = {
   'standard output and standard error keep their order': differs(
     'Each does. The order between them is that in which they are read: prints within a millisecond may change places.',
@@ -159,4 +168,4 @@ done`,
 }
 
 /** What scripts in bash do. */
-export const bashPrograms = { calls, time, cells, output }
+export const bashPrograms = { calls, time, cells, 'checked cells': checkedCells, output }

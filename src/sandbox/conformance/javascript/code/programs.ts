@@ -123,6 +123,18 @@ const cells: Column['cells'] = {
   'characters of every kind can be in code': 'const é = "é"\nconsole.log("漢字", "😀", é)',
 }
 
+const checkedCells: Column['checked cells'] = {
+  'a cell with certain mistakes has no effect, and names each one with its line':
+    'console.log("ran")\nawait gett({ a: 1 })\nawait get({ b: 1 })\nconsole.log(get({ a: 1 }).a)\nconsole.log(unknown)',
+  'the check knows what earlier cells have defined': [
+    'const counter = 1\nasync function load() { return get({ a: counter }) }',
+    'console.log((await load()).a)',
+  ],
+  'the check reports no mistake on a path that may not be taken':
+    'if (Date.now() === 0) {\n  unknown()\n  await get({ b: 1 })\n}\nconsole.log("ran")',
+  'a cell that is not to be checked runs up to its mistake': 'console.log("ran")\nconsole.log(unknown)',
+}
+
 const output: Column['output'] = {
   'standard output and standard error keep their order':
     'console.log(1)\nconsole.error(2)\nconsole.info(3)\nconsole.warn(4)',
@@ -135,4 +147,4 @@ const output: Column['output'] = {
 }
 
 /** What programs of JavaScript do. */
-export const javascriptPrograms = { calls, time, cells, output }
+export const javascriptPrograms = { calls, time, cells, 'checked cells': checkedCells, output }

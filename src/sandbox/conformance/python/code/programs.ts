@@ -117,6 +117,18 @@ const cells: Column['cells'] = {
   'characters of every kind can be in code': 'é = "é"\nprint("漢字", "😀", é)',
 }
 
+const checkedCells: Column['checked cells'] = {
+  'a cell with certain mistakes has no effect, and names each one with its line':
+    'print("ran")\nawait gett(a=1)\nawait get(b=1)\nprint(get(a=1)["a"])\nprint(unknown)',
+  'the check knows what earlier cells have defined': [
+    'counter = 1\nasync def load():\n    return await get(counter)',
+    'print((await load())["a"])',
+  ],
+  'the check reports no mistake on a path that may not be taken':
+    'import time\nif time.time() == 0:\n    unknown()\n    await get(b=1)\nprint("ran")',
+  'a cell that is not to be checked runs up to its mistake': 'print("ran")\nprint(unknown)',
+}
+
 const output: Column['output'] = {
   'standard output and standard error keep their order':
     'import sys\nprint(1)\nprint(2, file=sys.stderr)\nsys.stdout.write("3\\n")\nsys.stderr.write("4\\n")',
@@ -129,4 +141,4 @@ const output: Column['output'] = {
 }
 
 /** What programs of Python do. */
-export const pythonPrograms = { calls, time, cells, output }
+export const pythonPrograms = { calls, time, cells, 'checked cells': checkedCells, output }

@@ -10,6 +10,7 @@ import type { ClientTool } from '../../common/calls/client-tools.js'
 import { defaultLimits } from '../../common/run/limits.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
+import { canStripTypes } from '../../platform/strip-types.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
@@ -112,6 +113,16 @@ it('the data of a run is described in the terms of its language', async () => {
   expect((await load({ input: [1] })).input?.description).toBe('a list of 1 item')
 })
 
+it('a run in TypeScript begins in the embedded sandbox if the Node.js of the worker can remove types', async () => {
+  const loading = load({ language: 'typescript', sandbox: 'wasm' })
+  if (canStripTypes) await expect(loading).resolves.toMatchObject({ language: 'typescript', backend: 'wasm' })
+  else
+    await expect(loading).rejects.toMatchObject({
+      type: 'RUN_INPUT_INVALID',
+      message: expect.stringContaining('the sandbox wasm executes typescript with Node.js 22.13 or later') as string,
+    })
+})
+
 const look = (caller: Caller): ClientTool => ({
   name: 'look',
   description: 'Looks.',
@@ -134,6 +145,7 @@ it.each([
   ['a list with something else', { language: ['python', 7] as never }, 'a language is one of python, javascript'],
   ['several languages in the embedded sandbox', { language: 'python,javascript', sandbox: 'wasm' }, 'does not execute'],
   ['several languages at Anthropic', { language: 'python,javascript', sandbox: 'anthropic' }, 'does not execute'],
+  ['bash in the embedded sandbox', { language: 'bash', sandbox: 'wasm' }, 'does not execute bash'],
   ['JavaScript at Anthropic', { language: 'javascript', sandbox: 'anthropic' }, 'does not execute javascript'],
 ])('refuses a run with %s', async (_, options, message) => {
   const type = 'RUN_INPUT_INVALID'

@@ -180,8 +180,11 @@ it('a run whose sandbox can not have the files of its skills does not start', as
     skills: await skillsFolder(report),
     script: [turn(text('done'))],
   })
-  const refused = await env.startAgent({ session: 'shared' })
-  await expect(refused.result()).rejects.toMatchObject({ cause: { cause: { type: 'SANDBOX_FILES_UNSUPPORTED' } } })
+  for (const options of [{ session: 'shared' }, { language: 'javascript' }]) {
+    const refused = await env.startAgent(options)
+    await expect(refused.result()).rejects.toMatchObject({ cause: { cause: { type: 'SANDBOX_FILES_UNSUPPORTED' } } })
+  }
+  expect(env.api.requests).toEqual([])
 })
 
 it('the instructions of an active skill are in the prompt after a compaction', async () => {

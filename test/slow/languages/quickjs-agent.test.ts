@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { canStripTypes } from '../../../src/platform/strip-types.js'
 import { findProcesses } from '../../support/sandbox/wasm-sandbox.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { answerResult, code, turn } from '../../support/script.js'
@@ -18,6 +19,40 @@ it('an agent runs JavaScript in the embedded sandbox, keeps its variables, and c
   const handle = await env.startAgent({ language: 'javascript' })
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: '14', cells: 2, toolCalls: 3 })
   expect(JSON.stringify(env.api.requests[0])).toContain('Runs JavaScript in QuickJS')
+  await env.expectCleanEnd(handle)
+})
+
+it('a cell of an agent with a certain mistake makes no call, unless the configuration switches the check off', async () => {
+  const calls: unknown[] = []
+  const charge = tool('charge', ({ amount }) => calls.push(amount))
+  const source = 'console.log(await charge({ amount: 1 }))\nconsole.log(total)'
+  for (const [more, expected] of [
+    [{}, [0, 'The code was checked before it ran']],
+    [{ checkCode: false as const }, [1, 'total is not defined']],
+  ] as const) {
+    const script = [turn(code(source)), answerResult]
+    const env = await TestEnvironment.start({ backend: 'wasm', tools: [charge], script, ...more })
+    const handle = await env.startAgent({ language: 'javascript' })
+    const { answer } = await env.agentResult(handle)
+    expect([calls.length, answer]).toEqual([expected[0], expect.stringContaining(expected[1])])
+    await env.expectCleanEnd(handle)
+  }
+})
+
+it.runIf(canStripTypes)('an agent runs TypeScript in the embedded sandbox', async () => {
+  const square = tool('square', ({ n }) => Number(n) ** 2)
+  const env = await TestEnvironment.start({
+    backend: 'wasm',
+    tools: [square],
+    script: [
+      turn(code('interface Row { readonly n: number }\nconst rows: Row[] = [{ n: 2 }, { n: 3 }]')),
+      turn(code('const same = <T>(value: T): T => value\nconsole.log(same<number>(await square(rows[1]!) as number))')),
+      answerResult,
+    ],
+  })
+  const handle = await env.startAgent({ language: 'typescript' })
+  expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: '9', toolCalls: 1 })
+  expect(JSON.stringify(env.api.requests[0])).toContain('Runs TypeScript in QuickJS')
   await env.expectCleanEnd(handle)
 })
 

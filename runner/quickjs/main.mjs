@@ -11,6 +11,9 @@
  *   host/           what those functions do: addresses, formats of languages
  *   program/        what the program sees: console, timers, tools, and what else the language itself lacks. In the engine
  *
+ * Before the engine gets a cell, this process parses and checks it, and removes its types (runner/javascript/cells and
+ * check).
+ *
  * 1. Only numbers, texts and bytes pass between this process and the engine. No object of Node reaches it.
  * 2. The engine can use the memory of its session, and no more: the maximum is in the WebAssembly module.
  * 3. Code of the program can break what it sees (program/), for itself only. The session does not depend on it.

@@ -6,7 +6,7 @@
 const { Parser } = require('../vendor/acorn.js')
 
 const TOKENS_OF_PROGRESS = 1_000
-/** The engine checks a longer one. The parser compares all pairs of the groups of a pattern, and reports no progress. */
+/** The engine checks a longer one. The parser compares all pairs of groups of a pattern, and reports no progress. */
 const MAXIMUM_PATTERN_CHARACTERS = 2_000
 
 const options = {

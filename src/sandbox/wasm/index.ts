@@ -1,5 +1,5 @@
 /**
- * The embedded backend: Python and JavaScript without Docker.
+ * The embedded backend: Python, JavaScript and TypeScript without Docker.
  *
  * Owns: child processes of this worker with Pyodide or QuickJS, the cache of the boot image, the detection of jail layers. Boundary:
  * implements `SandboxBackend`. A sandbox lives in the memory of one worker and ends with it. The code that runs in the

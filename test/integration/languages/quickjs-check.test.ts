@@ -54,7 +54,7 @@ it('QuickJS: the check knows the names of earlier cells, and which names are sti
   expect(await runner.run('console.log(get() + 1)')).toMatchObject({ output: '6\n', end: completed })
 })
 
-it('QuickJS: code that the check can not judge runs without it, and so does a cell that is not to be checked', async () => {
+it('QuickJS: code that the check can not judge runs, and so does a cell that is not to be checked', async () => {
   const runner = await start()
   runner.startCell('console.log("ran"); nothing', false)
   expect(await runner.result()).toMatchObject({ ...failed('nothing is not defined'), output: 'ran\n' })

@@ -22,7 +22,7 @@ it('an agent runs JavaScript in the embedded sandbox, keeps its variables, and c
   await env.expectCleanEnd(handle)
 })
 
-it('a cell of an agent with a certain mistake makes no call, unless the configuration switches the check off', async () => {
+it('a cell with a certain mistake makes no call, unless the configuration switches the check off', async () => {
   const calls: unknown[] = []
   const charge = tool('charge', ({ amount }) => calls.push(amount))
   const source = 'console.log(await charge({ amount: 1 }))\nconsole.log(total)'

@@ -6,13 +6,13 @@ const { installedTools } = require('./tools.js')
 const { Object, Promise, RangeError } = globalThis
 const { getOwnPropertyDescriptor, getOwnPropertyNames, getPrototypeOf } = Object
 const promises = Promise.prototype
-const MAXIMUM_NAMES = 10_000
+const MAXIMUM_CHARACTERS = 500_000 // of all names
 
 /**
  * Returns names, each as the key of an object: all `globals`, the global `tools` that are still the functions of the
  * runner, and the members of `promises`.
  *
- * @throws RangeError when there are too many, and what a prototype of the global object throws
+ * @throws RangeError when they are too many, and what a prototype of the global object throws
  */
 function readGlobals() {
   const tools = { __proto__: null }
@@ -24,12 +24,14 @@ function readGlobals() {
 /** The names of the members of an object, also of inherited ones. */
 function namesIn(object) {
   const found = { __proto__: null }
-  let count = 0
+  let characters = 0
   for (let each = object; each !== null; each = getPrototypeOf(each)) {
     const names = getOwnPropertyNames(each)
-    count += names.length
-    if (count > MAXIMUM_NAMES) throw new RangeError('too many names')
-    for (let index = 0; index < names.length; index += 1) found[names[index]] = true
+    for (let index = 0; index < names.length; index += 1) {
+      characters += names[index].length + 1
+      if (characters > MAXIMUM_CHARACTERS) throw new RangeError('too many names')
+      found[names[index]] = true
+    }
   }
   return found
 }

@@ -82,7 +82,7 @@ class WasmBackend implements SandboxBackend {
     this.#bootImage = new BootImage(path.join(cache, `python-${bootImageKey()}`))
     this.#poolOptions = { warm, maximum, limits }
     const first = languages.get(options.language ?? defaultLanguageName)
-    if (first !== undefined && warm > 0) this.#poolOf(first)
+    if (first !== undefined && isUsable(first) && warm > 0) this.#poolOf(first)
   }
 
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
@@ -202,10 +202,14 @@ class WasmBackend implements SandboxBackend {
   }
 }
 
+function isUsable({ isTyped }: LanguageSettings): boolean {
+  return canStripTypes || !isTyped
+}
+
 /** @throws PtcError SANDBOX_UNAVAILABLE */
 function usableLanguage(name: string): LanguageSettings {
   const language = languages.get(name)
-  if (language && (canStripTypes || !language.isTyped)) return language
+  if (language && isUsable(language)) return language
   throw language
     ? new PtcError('SANDBOX_UNAVAILABLE', `Node.js ${process.versions.node} can't remove the types of TypeScript`, {
         hint: `Use Node.js ${strippingNode} or later, the Docker backend, or JavaScript.`,

@@ -70,6 +70,11 @@ const trap = () => { throw new Error('trap') }
 const parent = Object.getPrototypeOf(Promise.resolve())
 Object.setPrototypeOf(parent, new Proxy({}, { getPrototypeOf: trap, has: trap, ownKeys: trap }))`)
   expect((await runner.run('console.log("ran"); nothing')).output).toBe('ran\n')
+  const other = await start()
+  await other.run(
+    'const own = Object.getPrototypeOf({})\nfor (let i = 0; i < 40; i += 1) Object.defineProperty(own, "x".repeat(1e6) + i, { value: 1 })',
+  )
+  expect((await other.run('console.log("ran"); nothing')).output).toBe('ran\n')
 })
 
 it('QuickJS: the work of earlier cells goes on after a cell that can not run', async () => {

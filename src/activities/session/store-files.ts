@@ -1,0 +1,67 @@
+import { failpoint } from '../../common/failpoint.js'
+import {
+  type FoundFile,
+  type LostFile,
+  partBytes,
+  type StoredFile,
+  type StoreFilesInput,
+  type StoreFilesResult,
+} from '../../common/files/files.js'
+import { storeFile } from '../../files/index.js'
+import { quoteUntrusted } from '../../sandbox/sandbox-end.js'
+import type { SessionHost } from '../../sandbox/session/session-host.js'
+import type { Values } from '../../values/values.js'
+import { runActivity } from '../run-activity.js'
+
+/** More than the parts of all files that a sandbox reports for one cell. */
+const partsPerAttempt = 100_000
+
+/** A file that the sandbox does not give. */
+class Unreadable extends Error {}
+
+class Gone extends Error {}
+
+/**
+ * Activity `session.files`: stores artifacts of a cell that has ended. A file that the sandbox has changed since, or
+ * can't read, is not stored.
+ */
+export function storeFiles({ host, values }: { readonly host: SessionHost; readonly values: Values }) {
+  return ({ session, step, limits, files }: StoreFilesInput): Promise<StoreFilesResult> =>
+    runActivity(async ({ attempt, signal }) => {
+      failpoint('files.begins')
+      let reads = attempt * partsPerAttempt
+
+      async function* read({ path, bytes }: FoundFile): AsyncGenerator<Uint8Array, void, undefined> {
+        for (let offset = 0; offset < bytes; offset += partBytes) {
+          const part = { path, offset, bytes: Math.min(partBytes, bytes - offset) }
+          reads += 1
+          const answer = await host.readFile(session, step, { limits, part }, { attempt: reads, signal })
+          signal.throwIfAborted()
+          if (answer === undefined) throw new Gone()
+          if (answer.type === 'no_snapshot') throw new Unreadable(quoteUntrusted(answer.reason))
+          yield Buffer.concat(answer.pieces.map((piece) => Buffer.from(piece, 'base64')))
+        }
+      }
+
+      const stored: StoredFile[] = []
+      const lost: LostFile[] = []
+      for (const file of files) {
+        const { path, sha256, problem } = file
+        if (sha256 === undefined) {
+          lost.push({ path, problem: quoteUntrusted(problem ?? 'it was not read') })
+          continue
+        }
+        try {
+          const kept = await storeFile(values, { path, content: read(file) }, signal)
+          if (kept.sha256 === sha256) stored.push(kept)
+          else lost.push({ path, problem: 'it was changed while it was read' })
+        } catch (thrown) {
+          if (thrown instanceof Gone) return { type: 'gone' }
+          if (!(thrown instanceof Unreadable)) throw thrown
+          lost.push({ path, problem: thrown.message })
+        }
+      }
+      failpoint('files.stored')
+      return { type: 'stored', files: stored, lost }
+    })
+}

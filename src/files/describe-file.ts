@@ -41,7 +41,7 @@ function previewOf(start: Buffer): string | undefined {
   const text = new TextDecoder().decode(bytes, { stream: true })
   // oxlint-disable-next-line no-control-regex
   if (text === '' || /[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]/.test(text)) return undefined
-  const lines = text.split('\n', preview.lines + 1)
+  const lines = text.trimEnd().split('\n', preview.lines + 1)
   const shown = lines.slice(0, preview.lines).join('\n')
   return truncateEnd(lines.length > preview.lines ? `${shown}\n…` : shown, preview.characters)
 }

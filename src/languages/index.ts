@@ -55,10 +55,7 @@ function allLanguages(): readonly Language[] {
  * @throws PtcError CONFIG_INVALID
  */
 export function defineLanguage(definition: CommandLanguage): string {
-  addDefinition(
-    definition,
-    [...languages.map(({ name }) => name), ...services],
-  )
+  addDefinition(definition, [...languages.map(({ name }) => name), ...services])
   return definition.name
 }
 

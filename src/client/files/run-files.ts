@@ -43,7 +43,8 @@ export function runFiles(client: Client, workflowId: string): RunFiles {
 
   async function list(): Promise<readonly StoredFile[]> {
     const found = await ask(true, () => queryRun<readonly StoredFile[]>(client, { workflowId }, filesMessages.list))
-    if (found === undefined) throw new PtcError('TEMPORAL_NOT_FOUND', `run ${workflowId} does not exist, or has no files`)
+    if (found === undefined)
+      throw new PtcError('TEMPORAL_NOT_FOUND', `run ${workflowId} does not exist, or has no files`)
     return found
   }
 

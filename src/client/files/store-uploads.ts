@@ -25,7 +25,7 @@ import { clientValues } from './client-values.js'
 export async function storeUploads(
   client: Client,
   uploads: readonly FileUpload[],
-  signal = new AbortController().signal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<readonly StoredFile[]> {
   if (!Array.isArray(uploads)) throw invalid('the files are not a list')
   if (uploads.length > maxFiles) throw invalid(`a run may have ${maxFiles} files, not ${uploads.length}`)
@@ -40,7 +40,10 @@ export async function storeUploads(
 }
 
 /** An upload with its path in the sandbox. */
-type Checked = StoredFile | { readonly path: string; readonly file: string } | { readonly path: string; readonly data: Uint8Array }
+type Checked =
+  | StoredFile
+  | { readonly path: string; readonly file: string }
+  | { readonly path: string; readonly data: Uint8Array }
 
 async function check(upload: FileUpload, name: string): Promise<Checked> {
   if (typeof upload !== 'object' || upload === null) throw invalid(`${name}: it is not an object`)
@@ -55,7 +58,8 @@ async function check(upload: FileUpload, name: string): Promise<Checked> {
     return { path: inSandbox, file: upload.file }
   }
   const { data } = upload
-  if (typeof data !== 'string' && !(data instanceof Uint8Array)) throw invalid(`${name}: data is neither bytes nor a text`)
+  if (typeof data !== 'string' && !(data instanceof Uint8Array))
+    throw invalid(`${name}: data is neither bytes nor a text`)
   return { path: inSandbox, data: typeof data === 'string' ? Buffer.from(data) : data }
 }
 

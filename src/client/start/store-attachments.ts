@@ -80,7 +80,8 @@ export async function withStoredData<Input extends AgentInput | CallInput | Prog
 ): Promise<Input> {
   return {
     ...input,
-    ...('attachments' in input && input.attachments && { attachments: await storeAttachments(client, input.attachments) }),
+    ...('attachments' in input &&
+      input.attachments && { attachments: await storeAttachments(client, input.attachments) }),
     ...('files' in input && input.files && { files: await storeUploads(client, input.files) }),
   }
 }

@@ -218,7 +218,8 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
       // The code must not lose time because no worker had the backend.
       cell = { ...cell, deadline: cell.deadline + session.openingMs - openingMs }
       if ('output' in result) output.add(result)
-      if (result.type !== 'suspended') return finish(cellEndOf(result, pendingCalls), 'files' in result ? result.files : [])
+      if (result.type !== 'suspended')
+        return finish(cellEndOf(result, pendingCalls), 'files' in result ? result.files : [])
       const { calls, wakeInMs, waitsForAll = false } = result
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
       cell = { ...cell, calls: cell.calls + calls.length, wakeAt, waitsForAll }

@@ -81,7 +81,14 @@ export class Sandbox {
     const files = (this.#config.skills?.all ?? []).flatMap((skill) => skill.files ?? [])
     const withFiles = files.length > 0 && { files }
     const ofSandbox = this.#config.files ? `${language},${filesService}` : language
-    const input = { session: this.#ref, language: ofSandbox, limits, tools: this.#tools(false), ...withFiles, reason } as const
+    const input = {
+      session: this.#ref,
+      language: ofSandbox,
+      limits,
+      tools: this.#tools(false),
+      ...withFiles,
+      reason,
+    } as const
     const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked))
     const { session, hostQueue, supportsCheckpoint } = opened
     this.#ref = { ...this.#ref, backend: session.backend }

@@ -174,7 +174,10 @@ export class Session {
       if (result.type === 'stored') return result
       await this.#sandbox.discard()
     }
-    return { files: [], lost: found.map(({ path }) => ({ path, problem: 'the sandbox was lost before it was stored' })) }
+    return {
+      files: [],
+      lost: found.map(({ path }) => ({ path, problem: 'the sandbox was lost before it was stored' })),
+    }
   }
 
   outcomeOf(index: number): CallOutcome | undefined {
@@ -341,7 +344,8 @@ function describeStep({ input }: Step): string {
   if (input.type === 'cell')
     return `run cell ${input.cell}${input.language === undefined ? '' : ` in ${input.language}`}`
   if (input.type === 'stop') return 'stop the cell'
-  if (input.type === 'file') return toTemporalSummary(`write ${input.path}${input.offset > 0 ? ', a further part' : ''}`)
+  if (input.type === 'file')
+    return toTemporalSummary(`write ${input.path}${input.offset > 0 ? ', a further part' : ''}`)
   return input.results.length === 0
     ? 'continue: a timer is due'
     : `continue with ${pluralize(input.results.length, 'result')}`

@@ -5,6 +5,7 @@ it follows none, opens ordinary files only, and stops at limits: a FIFO or an en
 """
 
 import base64
+import errno
 import hashlib
 import os
 import stat
@@ -14,7 +15,6 @@ FOLDER = "/tmp/out"
 MAXIMUM_REPORTED = 100  # files of one cell
 MAXIMUM_ENTRIES = 10_000  # that are looked at
 MAXIMUM_FILE_BYTES = 1 << 30
-MAXIMUM_SECONDS = 20.0  # for reading the files of one cell
 CHUNK_BYTES = 1 << 20
 
 
@@ -24,9 +24,12 @@ class Artifacts:
     def __init__(self):
         self.known = {}  # path -> (state of the inode, SHA-256)
 
-    def take_changes(self):
-        """Returns the files that are new or have other content: {"path", "bytes", "sha256" or "problem"}."""
-        found, seen, deadline = [], {}, monotonic() + MAXIMUM_SECONDS
+    def take_changes(self, seconds):
+        """Returns the files that are new or have other content: {"path", "bytes", "sha256" or "problem"}.
+
+        `seconds`: for reading them.
+        """
+        found, seen, deadline = [], {}, monotonic() + seconds
         left_out = 0
         for path in self._paths():
             try:
@@ -86,7 +89,7 @@ def problem_of(path, status):
 
 def shown(path):
     """Returns the path with escapes in place of bytes that are not UTF-8."""
-    return path.encode("utf-8", "backslashreplace").decode()
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def digest_of(path, deadline):
@@ -127,7 +130,10 @@ def send_part(channel, frame):
 
 def write_part(path, offset, content):
     """Writes a part of a file. The first part replaces what was there. Raises OSError."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
     if offset == 0 and os.path.lexists(path) and not os.path.isdir(path):
         os.unlink(path)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)

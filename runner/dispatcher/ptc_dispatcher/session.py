@@ -35,6 +35,7 @@ FOLDER = os.environ["PTC_FOLDER"]  # of the socket and the state of bash: not in
 CHECK_SECONDS, CHECK_CEILING = 0.001, 0.02  # between two checks of the processes
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; each poll is a durable step
 KILL_SECONDS = 1.0  # from the first stop of a cell
+MINIMUM_ARTIFACT_SECONDS = 1.5  # for reading the artifacts of a cell, also of one that was stopped
 
 
 class Session:
@@ -110,11 +111,13 @@ class Session:
     def _write_file(self, frame):
         self._set_clock(frame)
         try:
-            content = base64.b64decode(self.host.values.take(frame["ref"]))
+            content = base64.b64decode(self.host.values.take(frame["ref"]), validate=True)
             write_part(frame["path"], frame["offset"], content)
             message = {"type": "completed"}
         except OSError as problem:
             message = {"type": "failed", "kind": "code_error", "error": problem.strerror}
+        except (TypeError, ValueError):
+            message = {"type": "failed", "kind": "code_error", "error": "the content is not Base64"}
         except CellStop as stop:
             message = {"type": "failed", "kind": stop.kind, "error": str(stop)}
         finally:
@@ -210,7 +213,11 @@ class Session:
         return {**message, "calls": [*message["calls"], *calls], "wake_in": wake_in}
 
     def _with_artifacts(self, message):
-        files = self.artifacts.take_changes() if self.artifacts is not None else []
+        if self.artifacts is None:
+            return message
+        # The host kills the sandbox some seconds after the time limit of a cell.
+        left = self.limits["cell_seconds"] - self.running_seconds
+        files = self.artifacts.take_changes(max(left, MINIMUM_ARTIFACT_SECONDS))
         return {**message, "files": files} if files else message
 
     def _send_result(self, message):

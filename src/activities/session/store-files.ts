@@ -2,7 +2,9 @@ import { failpoint } from '../../common/failpoint.js'
 import {
   type FoundFile,
   type LostFile,
+  outputFolder,
   partBytes,
+  problemOfPath,
   type StoredFile,
   type StoreFilesInput,
   type StoreFilesResult,
@@ -12,6 +14,14 @@ import { quoteUntrusted } from '../../sandbox/sandbox-end.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { Values } from '../../values/values.js'
 import { runActivity } from '../run-activity.js'
+
+/** Returns why a file is not stored; undefined for one that is. A hostile sandbox chooses paths and sizes. */
+function problemOf({ path, bytes, sha256, problem }: FoundFile, bytesLeft: number): string | undefined {
+  const invalid = problemOfPath(path, outputFolder)
+  if (invalid !== undefined) return `the path: ${invalid}`
+  if (sha256 === undefined) return quoteUntrusted(problem ?? 'it was not read')
+  return bytes > bytesLeft ? 'it is larger than what is left of the room for files' : undefined
+}
 
 /** More than the parts of all files that a sandbox reports for one cell. */
 const partsPerAttempt = 100_000
@@ -26,7 +36,7 @@ class Gone extends Error {}
  * can't read, is not stored.
  */
 export function storeFiles({ host, values }: { readonly host: SessionHost; readonly values: Values }) {
-  return ({ session, step, limits, files }: StoreFilesInput): Promise<StoreFilesResult> =>
+  return ({ session, step, limits, maxBytes, files }: StoreFilesInput): Promise<StoreFilesResult> =>
     runActivity(async ({ attempt, signal }) => {
       failpoint('files.begins')
       let reads = attempt * partsPerAttempt
@@ -45,12 +55,15 @@ export function storeFiles({ host, values }: { readonly host: SessionHost; reado
 
       const stored: StoredFile[] = []
       const lost: LostFile[] = []
+      let bytesLeft = maxBytes
       for (const file of files) {
-        const { path, sha256, problem } = file
-        if (sha256 === undefined) {
-          lost.push({ path, problem: quoteUntrusted(problem ?? 'it was not read') })
+        const { path, sha256 } = file
+        const problem = problemOf(file, bytesLeft)
+        if (problem !== undefined) {
+          lost.push({ path, problem })
           continue
         }
+        bytesLeft -= file.bytes
         try {
           const kept = await storeFile(values, { path, content: read(file) }, signal)
           if (kept.sha256 === sha256) stored.push(kept)

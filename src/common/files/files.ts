@@ -104,6 +104,8 @@ export interface StoreFilesInput {
   /** Number of the last step, which ended the cell. */
   readonly step: number
   readonly limits: StepLimits
+  /** Of all files together. */
+  readonly maxBytes: number
   readonly files: readonly FoundFile[]
 }
 

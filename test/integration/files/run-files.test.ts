@@ -41,7 +41,7 @@ describeDocker('the files of a run', () => {
         content: [
           '42',
           '[files] 2 files kept from /tmp/out:',
-          '/tmp/out/chart.png (image/png, 76 B, 4 x 3 pixels)',
+          '/tmp/out/chart.png (image/png, 73 B, 4 x 3 pixels)',
           '/tmp/out/total.csv (text/csv, 9 B)',
           '  total',
           '  42',

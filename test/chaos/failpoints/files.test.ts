@@ -53,7 +53,7 @@ async function expectSurvives(crashes: readonly Crash[], lostWith?: string): Pro
   expect(ledger.appliedNames).toEqual(['first', 'second'])
   expect(deaths()).toBe(crashes.length)
   expect((await run.files.list()).map(({ path }) => path)).toEqual(['/tmp/in/data', '/tmp/out/copy', '/tmp/out/sizes'])
-  expect((await buffer(run.files.read('/tmp/out/copy'))).equals(Buffer.from(upload).reverse())).toBe(true)
+  expect((await buffer(run.files.read('/tmp/out/copy'))).equals(Buffer.from(upload.toReversed()))).toBe(true)
   await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
 }
 

@@ -55,7 +55,7 @@ async function warm({ signal }: BenchContext, host: SessionHost, language: Langu
 
 async function untilFirstCell(host: SessionHost, language: LanguageName): Promise<number> {
   const start = performance.now()
-  const session = await openSession(host, 'wasm', undefined, language)
+  const session = await openSession(host, 'wasm', { language })
   try {
     await runCell(session, languages[language].empty)
     return performance.now() - start
@@ -66,7 +66,7 @@ async function untilFirstCell(host: SessionHost, language: LanguageName): Promis
 
 /** Milliseconds of a call: the step from its result to the next call. */
 async function callTime(host: SessionHost, language: LanguageName, calls: number): Promise<number> {
-  const session = await openSession(host, 'wasm', undefined, language)
+  const session = await openSession(host, 'wasm', { language })
   try {
     await runCell(session, languages[language].empty)
     return (await timeMs(() => makeCalls(session, languages[language].calls(calls)))) / calls

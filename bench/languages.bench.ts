@@ -57,7 +57,7 @@ await benchmark('languages', async (context) => {
   const sessions = {} as Record<Name, BenchSession>
   const echoes = {} as Record<Name, RawEcho>
   for (const name of names) {
-    const session = await openSession(host, 'docker', undefined, name)
+    const session = await openSession(host, 'docker', { language: name })
     sessions[name] = session
     defer(() => session.close())
     const echo = await startRawEcho(docker.image, languages[name].echo)
@@ -123,7 +123,7 @@ function forEach<W extends What>(what: W, measure: (name: Name) => Promise<numbe
 async function untilFirstCell(host: SessionHost, name: Name): Promise<number> {
   let session: BenchSession | undefined
   const duration = await timeMs(async () => {
-    session = await openSession(host, 'docker', undefined, name)
+    session = await openSession(host, 'docker', { language: name })
     await runCell(session, languages[name].emptyCell)
   })
   await session?.close()

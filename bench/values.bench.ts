@@ -30,7 +30,7 @@ await benchmark('values', async (context) => {
     const ref = await values.store(documents(size * 1e6), signal)
     const work = {
       store: async () => {
-        const session = await openSession(host, 'docker', readValue)
+        const session = await openSession(host, 'docker', { readValue })
         try {
           await session.executeStep({ type: 'cell', cell: 1, source })
           const results = [{ index: 1, outcome: { status: 'ok', value: externalValue(ref) } }] as const

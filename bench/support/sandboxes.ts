@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { defaultLimits } from '../../dist/common/run/limits.js'
+import { defaultLimits, type Limits } from '../../dist/common/run/limits.js'
 import type { BackendName } from '../../src/common/run/run-config.js'
 import type { SessionRef } from '../../dist/common/session/session.js'
 import type { Step, StepResult, StepInput } from '../../dist/common/session/steps.js'
@@ -21,6 +21,8 @@ const open = new Set<BenchSession>()
 export interface BenchSession {
   readonly ref: SessionRef
   readonly workflowId: string
+  /** Number of the last step. */
+  steps(): number
   executeStep(input: StepInput): Promise<StepResult>
   close(): Promise<void>
 }
@@ -43,22 +45,29 @@ export async function createHost(backend: SandboxBackend, { defer }: BenchContex
   return host
 }
 
-/** @param readValue for steps with references to values */
+interface SessionOptions {
+  /** For steps with references to values. Default: there are none. */
+  readonly readValue?: ReadValue
+  /** Default: Python. */
+  readonly language?: string
+  readonly limits?: Limits
+}
+
 export async function openSession(
   host: SessionHost,
   backend: BackendName,
-  readValue: ReadValue = rejectValues,
-  language = 'python',
+  { readValue = rejectValues, language = 'python', limits = defaultLimits }: SessionOptions = {},
 ): Promise<BenchSession> {
   const id = randomUUID()
   const workflowId = `bench-${id}`
-  const owner = { workflowId, runId: id, language, limits: defaultLimits }
+  const owner = { workflowId, runId: id, language, limits }
   const { signal } = new AbortController()
   const { session } = await host.open({ id, epoch: 1, backend, startedAt: Date.now() }, owner, signal)
   let steps = 0
   const opened: BenchSession = {
     ref: session,
     workflowId,
+    steps: () => steps,
     executeStep(input) {
       steps += 1
       const step: Step = { number: steps, now: steps, input }

@@ -34,6 +34,7 @@ import {
   startSession,
 } from './session/session-activities.js'
 import { snapshotSession } from './session/snapshots.js'
+import { storeFiles } from './session/store-files.js'
 import { checkToolResult } from './tool-call/check-tool-result.js'
 import { announceQuestion, checkAnswer } from './tool-call/questions.js'
 import { prepareArguments } from './tool-call/prepare-arguments.js'
@@ -96,6 +97,7 @@ export function sandboxActivities(parts: SandboxParts & StepExecutor & { readonl
       [activityNames.interruptSession]: interruptSession(parts),
       [activityNames.parkSession]: parkSession(parts),
       [activityNames.snapshotSession]: snapshotSession(parts),
+      [activityNames.storeFiles]: storeFiles(parts),
       [activityNames.closeSession]: closeSession(parts),
     },
   }

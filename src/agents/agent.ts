@@ -39,6 +39,10 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
    * Default: as configured; with `sandbox: 'parent'` that of the parent.
    */
   readonly language?: LanguageChoice
+  /**
+   * True: runs accept uploads in `/tmp/in`, and keep what their code leaves in `/tmp/out`. Default: as configured.
+   */
+  readonly files?: boolean
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
   /** From 0 to 2. Default: as configured. Not together with `thinking`. */
@@ -80,6 +84,8 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly sandbox: AgentSandbox
   /** Name of the language. Undefined: as configured. */
   readonly language: string | undefined
+  /** Undefined: as configured. */
+  readonly files: boolean | undefined
   readonly model: string | readonly string[] | undefined
   readonly settings: ModelSettings
   readonly serverTools: ServerTools | undefined

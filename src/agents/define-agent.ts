@@ -21,6 +21,7 @@ const definitionKeys: readonly string[] = [
   'agents',
   'sandbox',
   'language',
+  'files',
   'model',
   'temperature',
   'thinking',
@@ -43,6 +44,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
   const { name, instructions, description, tools, skills, agents = [], sandbox = 'own', language, model } = definition
+  const { files } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
@@ -67,6 +69,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     throw invalid(`sandbox must be 'own' or 'parent', not ${JSON.stringify(sandbox)}`)
   const languageProblem = language === undefined ? undefined : problemOfLanguage(language)
   if (languageProblem !== undefined) throw invalid(languageProblem)
+  if (files !== undefined && typeof files !== 'boolean') throw invalid('files must be true or false')
   if (mode !== undefined && !taskModes.includes(mode))
     throw invalid(`there is no mode ${JSON.stringify(mode)}`, `There are: ${taskModes.join(', ')}.`)
   if (doneCheck !== undefined) checkDoneCheck(doneCheck, mode, invalid)
@@ -84,6 +87,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     agents: Object.freeze([...agents]),
     sandbox,
     language: language && languageNameOf(language),
+    files,
     model,
     settings: defined({ temperature, thinking, effort }),
     serverTools,

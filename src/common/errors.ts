@@ -137,6 +137,7 @@ export const errorTable = {
   CONVERSATION_BUSY: { retryable: false },
   /** No message has this id, or its answer is no longer kept. */
   MESSAGE_NOT_FOUND: { retryable: false },
+  FILE_NOT_FOUND: { retryable: false },
   // evals
   /** A task file, or a file that it names, is invalid. */
   EVAL_TASK_INVALID: { retryable: false },

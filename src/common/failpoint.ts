@@ -32,6 +32,8 @@ export const failpoints = [
   'snapshot.begins',
   'snapshot.stored',
   'snapshot.restored',
+  'files.begins',
+  'files.stored',
   'eval.reserved',
   'eval.started',
   'eval.timed_out',

@@ -29,6 +29,9 @@ export const sessionMessages = {
   inspect: 'inspect',
 } as const
 
+/** Messages of a run with files: an update and a query. Workflows of users also get them. */
+export const filesMessages = { upload: 'ptc.files.upload', list: 'ptc.files.list' } as const
+
 /** Messages of workflow `conversation`: three updates, two signals, two queries. */
 export const conversationMessages = {
   send: 'send',
@@ -114,6 +117,7 @@ export const activityNames = {
   interruptSession: 'session.interrupt',
   parkSession: 'session.park',
   snapshotSession: 'session.snapshot',
+  storeFiles: 'session.files',
   closeSession: 'session.close',
   startSession: 'session.start',
   appendJournal: 'journal.append',

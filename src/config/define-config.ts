@@ -68,6 +68,11 @@ export interface PtcConfig {
    */
   readonly language?: LanguageChoice
   /**
+   * `true`: runs accept uploads in `/tmp/in`, and keep what their code leaves in `/tmp/out`, unless their agent says
+   * otherwise. Default: only runs that ask for it. docs/guides/files.md describes them.
+   */
+  readonly files?: boolean
+  /**
    * `false`: code runs without a check for mistakes. Default: each cell is checked before it runs, and does not run when
    * the check finds a mistake. docs/reference/python.md describes it.
    */

@@ -67,6 +67,7 @@ export const configSchema = z.strictObject({
   models: modelsOption.default({}),
   sandbox: sandboxOption,
   language: languageOption.default(defaultLanguageName),
+  files: z.boolean().optional(),
   checkCode: z.literal(false, 'must be false, or left out').optional(),
   limits: limitsSchema.prefault({}),
   timeouts: timeoutsOption,
@@ -94,7 +95,7 @@ type Parsed = z.output<typeof configSchema>
 /** A checked configuration with all defaults. */
 export interface ResolvedConfig extends Pick<
   Parsed,
-  'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue' | 'language'
+  'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue' | 'language' | 'files'
 > {
   readonly runConfig: RunDefaults
   readonly tools: ConfiguredTools
@@ -220,6 +221,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     providers,
     models: facts,
     language,
+    files: parsed.data.files,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },

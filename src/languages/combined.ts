@@ -1,18 +1,30 @@
 import { dispatcherOf } from './dispatcher.js'
 import type { ExampleCall, Language } from './language.js'
 
+/** What the dispatcher does besides executing cells. `files`: it reports the artifacts of each cell. */
+export const services = ['files'] as const
+
+export type Service = (typeof services)[number]
+
 /**
  * Several languages as one, for a run whose cells name their language. Cells that name none are in the first one, in
  * which the tools are documented.
  */
-export function combineLanguages(first: Language, ...others: readonly Language[]): Language {
+export function combineLanguages(
+  [first, ...others]: readonly [Language, ...Language[]],
+  ofDispatcher: readonly Service[] = [],
+): Language {
   const all = [first, ...others]
   const { embedded: _, hosted: __, ...ofFirst } = first
-  return {
+  const combined: Language = {
     ...ofFirst,
-    name: all.map(({ name }) => name).join(','),
+    name: [...all.map(({ name }) => name), ...ofDispatcher].join(','),
     title: all.map(({ title }) => title).join(', '),
-    runner: dispatcherOf(all),
+    runner: dispatcherOf(all, ofDispatcher),
+  }
+  if (others.length === 0) return combined
+  return {
+    ...combined,
     // A tool has one name in the code of a run.
     isReservedName: (name) => all.some((each) => each.isReservedName(name)),
     describeTools: (stubs, options) =>

@@ -5,7 +5,7 @@ import { runnerCommand } from './shared/runner-command.js'
 
 it('the dispatcher gets the command of each runner, and the settings of languages that it executes itself', () => {
   const shell = { name: 'shell', runner: dispatchedRunner('shell', { option: 1 }) }
-  const runner = dispatcherOf([languageOf('python'), shell])
+  const runner = dispatcherOf([languageOf('python'), shell], [])
   const command = runnerCommand({ name: 'python,shell', runner })
   expect(command.slice(0, -1)).toEqual([
     '/usr/bin/python3',

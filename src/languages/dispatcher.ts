@@ -6,9 +6,17 @@ import { runnerCommand } from './shared/runner-command.js'
 /**
  * The dispatcher (`runner/dispatcher`) as the runner of a list of languages, the first of which is the language of
  * cells that name none. It starts the runner of a language with the first cell of that language.
+ *
+ * @param services what it does besides
  */
-export function dispatcherOf(languages: readonly Pick<Language, 'name' | 'runner'>[]): Runner {
-  return dispatcher(Object.fromEntries(languages.map((language) => [language.name, dispatchedOf(language)])))
+export function dispatcherOf(
+  languages: readonly Pick<Language, 'name' | 'runner'>[],
+  services: readonly string[],
+): Runner {
+  return dispatcher({
+    ...Object.fromEntries(languages.map((language) => [language.name, dispatchedOf(language)])),
+    ...Object.fromEntries(services.map((service) => [service, {}])),
+  })
 }
 
 /**

@@ -16,7 +16,7 @@ import { PtcError } from '../common/errors.js'
 import { defaultLanguageName } from '../common/names.js'
 import { type LanguageChoice, languageNamesOf } from '../common/run/language-names.js'
 import { truncateEnd } from '../common/text/text.js'
-import { combineLanguages, problemOfCombination } from './combined.js'
+import { combineLanguages, problemOfCombination, services } from './combined.js'
 import type { Language } from './language.js'
 import { bash } from './bash/index.js'
 import { addDefinition, type CommandLanguage, commandLanguages } from './commands/index.js'
@@ -55,23 +55,27 @@ function allLanguages(): readonly Language[] {
  * @throws PtcError CONFIG_INVALID
  */
 export function defineLanguage(definition: CommandLanguage): string {
-  addDefinition(
-    definition,
-    languages.map(({ name }) => name),
-  )
+  addDefinition(definition, [...languages.map(({ name }) => name), ...services])
   return definition.name
 }
 
 /**
- * Returns the language of a run. For a name with commas, such as `python,bash`, it is the combination of several.
+ * Returns the language of a run. For a name with commas, such as `python,bash`, it is the combination of several. The
+ * name of a sandbox's language may end in services of the dispatcher, such as `python,files`.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE, because another worker may have the language
  */
 export function languageOf(name: string): Language {
-  const [first = defaultLanguageName, ...others] = languageNamesOf(name)
-  return others.length === 0
-    ? knownLanguage(first)
-    : combineLanguages(knownLanguage(first), ...others.map(knownLanguage))
+  const names = languageNamesOf(name)
+  const ofDispatcher = services.filter((service) => names.includes(service))
+  const [first = defaultLanguageName, ...others] = names.filter((each) => !isService(each))
+  const language = knownLanguage(first)
+  if (others.length === 0 && ofDispatcher.length === 0) return language
+  return combineLanguages([language, ...others.map(knownLanguage)], ofDispatcher)
+}
+
+function isService(name: string): boolean {
+  return services.some((service) => service === name)
 }
 
 function knownLanguage(name: string): Language {

@@ -10,6 +10,7 @@ import type { RunConfig } from '../common/run/run-config.js'
 import { type RunConfigInput, type RunKind, zeroCounts } from '../common/run/runs.js'
 import { handleCallMessages } from './calls/messages.js'
 import { RunCalls, type RunCallsState } from './calls/run-calls.js'
+import { handleFileMessages } from './files/file-messages.js'
 import { handleUsageReports } from './calls/subagent/usage-report.js'
 import { Run, type RunDataState } from './run/run.js'
 import { publishStart } from './run/search-attributes.js'
@@ -39,6 +40,7 @@ export async function startRun({ kind, options = {}, state, session, callKey }: 
   const calls = new RunCalls(run, state?.calls)
   handleCallMessages(() => [calls])
   handleUsageReports(run)
+  handleFileMessages(run)
   // The next execution of a chain inherits the search attributes of the previous one.
   if (!state) publishStart(run, session)
   return calls

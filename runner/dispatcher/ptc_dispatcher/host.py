@@ -8,6 +8,8 @@ from ptc_runner.errors import CellStop
 from ptc_runner.protocol.incoming_values import OUT_OF_MEMORY, IncomingValue, IncomingValues
 from ptc_runner.protocol.step_protocol import StepProtocol
 
+from .files import send_part
+
 NO_SNAPSHOT = "the state of several languages is not saved: their steps are repeated"
 
 
@@ -36,6 +38,13 @@ class Host(StepProtocol):
         """Each readiness of the descriptor allows one read, so that reading never blocks."""
         may_read, self.may_read = self.may_read, False
         return may_read
+
+    def _accept_step(self, frame, expected_type):
+        is_between_cells = expected_type == "cell"
+        if frame["type"] == "read_file" and is_between_cells:
+            send_part(self.channel, frame)
+            return False
+        return super()._accept_step(frame, "file" if frame["type"] == "file" and is_between_cells else expected_type)
 
     def _snapshot_protocol(self):
         return NoSnapshots

@@ -9,20 +9,23 @@
 4. The time limit of a cell is applied here, because a runner would count the time in which its code waits for a process
    that waits for a tool.
 5. When a cell has ended, calls by the socket that are open fail, and until the next cell there are no calls.
+6. Files of the host are written, and artifacts read, between two cells only.
 """
 
 import asyncio
+import base64
 import os
 import signal
 from time import monotonic
 
-from ptc_runner.errors import HostDisconnected
+from ptc_runner.errors import CellStop, HostDisconnected
 from ptc_runner.protocol.channel import Channel
 
 from .cells.bash import BashCell, BashState
 from .cells.command import CommandCell
 from .cells.reaper import Reaper
 from .cells.runner import Runner, RunnerCell
+from .files import Artifacts, write_part
 from .host import Host
 from .processes import QuietCheck, adopt_orphans
 from .tools.requests import OpenRequests
@@ -32,10 +35,12 @@ FOLDER = os.environ["PTC_FOLDER"]  # of the socket and the state of bash: not in
 CHECK_SECONDS, CHECK_CEILING = 0.001, 0.02  # between two checks of the processes
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; each poll is a durable step
 KILL_SECONDS = 1.0  # from the first stop of a cell
+MINIMUM_ARTIFACT_SECONDS = 1.5  # for reading the artifacts of a cell, also of one that was stopped
 
 
 class Session:
     def __init__(self, languages):
+        self.artifacts = Artifacts() if languages.pop("files", None) is not None else None
         self.languages = languages
         self.channel = Channel()
         self.host = Host(self, self.channel)
@@ -73,7 +78,11 @@ class Session:
         await self.server.start()
         try:
             while self.exit_status is None:
-                await self._execute_cell(await self.host.next_step("cell"))
+                frame = await self.host.next_step("cell")
+                if frame["type"] == "file":
+                    self._write_file(frame)
+                else:
+                    await self._execute_cell(frame)
         except HostDisconnected:
             pass
         finally:
@@ -99,6 +108,22 @@ class Session:
     def begin_step(self, number):
         self.step_started, self.interrupted_after, self.is_running = monotonic(), None, True
 
+    def _write_file(self, frame):
+        self._set_clock(frame)
+        try:
+            content = base64.b64decode(self.host.values.take(frame["ref"]), validate=True)
+            write_part(frame["path"], frame["offset"], content)
+            message = {"type": "completed"}
+        except OSError as problem:
+            message = {"type": "failed", "kind": "code_error", "error": problem.strerror}
+        except (TypeError, ValueError):
+            message = {"type": "failed", "kind": "code_error", "error": "the content is not Base64"}
+        except CellStop as stop:
+            message = {"type": "failed", "kind": stop.kind, "error": str(stop)}
+        finally:
+            self.host.values.clear()
+        self._send_result({**message, "output": ""})
+
     # -- cells
 
     async def _execute_cell(self, frame):
@@ -121,6 +146,7 @@ class Session:
                     self.cell.finish()
                     self.requests.end_cell()
                     self.cell = None
+                    message = self._with_artifacts(message)
                 self._send_result(message)
                 if has_ended:
                     return
@@ -185,6 +211,14 @@ class Session:
         wake_in = min(wakes, default=None)
         self.requests.is_sleep_next = due is not None and due == wake_in
         return {**message, "calls": [*message["calls"], *calls], "wake_in": wake_in}
+
+    def _with_artifacts(self, message):
+        if self.artifacts is None:
+            return message
+        # The host kills the sandbox some seconds after the time limit of a cell.
+        left = self.limits["cell_seconds"] - self.running_seconds
+        files = self.artifacts.take_changes(max(left, MINIMUM_ARTIFACT_SECONDS))
+        return {**message, "files": files} if files else message
 
     def _send_result(self, message):
         self.used_seconds += monotonic() - self.step_started

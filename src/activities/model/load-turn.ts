@@ -49,7 +49,7 @@ export async function prepareTurn(
 ): Promise<(stored: readonly StoredMessage[]) => Promise<LoadedTurn>> {
   const { model, limits, pending, mode, hosted, inputDescription, isCompacted } = input
   const language = languageOf(input.language)
-  const { sharedSession, toolSearch, providerSearch, providerClearsAt, isPlain } = input
+  const { sharedSession, hasFiles, toolSearch, providerSearch, providerClearsAt, isPlain } = input
   const readMore = !hosted && !isPlain && mode !== 'single-turn'
   const documentation = await loadDocumentation(input.tools, registry, values, signal)
   const tools = sharedSession?.type === 'named' ? withoutSubagentsInCode(documentation, registry) : documentation
@@ -65,6 +65,7 @@ export async function prepareTurn(
     mode,
     inputDescription,
     sharedSession,
+    hasFiles,
     ...options,
   }
   const prompt = hosted

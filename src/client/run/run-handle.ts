@@ -3,6 +3,7 @@ import type { BudgetChange, BudgetStatus } from '../../common/budget/budget.js'
 import type { HistoryEvent, RunTree, ValueReader } from '../run-tree/index.js'
 import type { StreamEvent, StreamSink } from '../../stream/index.js'
 import type { EventsOptions, ExecutionRef } from '../temporal/history-pages.js'
+import { type RunFiles, runFiles } from '../files/run-files.js'
 import { runEvents } from './run-events.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { runError } from './run-error.js'
@@ -49,6 +50,8 @@ export interface RunHandle<Result> {
    * budget first (null removes a bound): a paused run continues when it has budget left.
    */
   budget(change?: BudgetChange): Promise<BudgetStatus>
+  /** The files of the run: uploads, and artifacts of its code. docs/guides/files.md */
+  readonly files: RunFiles
   /**
    * Requests cancellation: running tools receive it, the sandbox is removed. The run has ended when {@link result}
    * settles.
@@ -89,6 +92,7 @@ export function runHandle<Result>(
     watch: (options = {}) => watchRun(client, execution, { values, ...options }),
     waits: (options = {}) => runWaits(client, execution, { values, ...options }),
     budget: (change) => useBudget(client, workflowId, change),
+    files: runFiles(client, workflowId),
     cancel: () => cancelRun(client, execution),
   }
 }

@@ -2,7 +2,7 @@ import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/
 import { workflowNames } from '../../common/names.js'
 import { type Redact, safeRedact } from '../../common/text/redact.js'
 import { type CheckedStart, checkSize, requesterMemo, startOptions } from '../start/start-options.js'
-import { withStoredAttachments } from '../start/store-attachments.js'
+import { withStoredData } from '../start/store-attachments.js'
 import { startError } from './run-error.js'
 import { type RunHandle, runHandle, type RunReaders } from './run-handle.js'
 
@@ -20,7 +20,7 @@ export async function startRun<Result>(context: StartContext, start: CheckedStar
   const { memo: texts, ...options } = startOptions(start, taskQueue, shown)
   checkSize(text, 'input' in input ? input.input : undefined, client.options.loadedDataConverter)
   const memo = { ...texts, ...requesterMemo(input.context) }
-  const args = [await withStoredAttachments(client, input)]
+  const args = [await withStoredData(client, input)]
   let handle: WorkflowHandleWithFirstExecutionRunId
   try {
     handle = await client.workflow.start(workflowNames[kind], { ...options, memo, args })

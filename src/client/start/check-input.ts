@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
+import type { FileUpload } from '../../common/files/files.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { limitsSchema } from '../../config/options/limits.js'
 import { parseModelSettings } from '../../models/options/model-settings.js'
@@ -9,11 +10,12 @@ import { runOptionFields } from '../../config/run/run-options.js'
 
 const text = z.string()
 const { agent, budget, input, mode, model, temperature, thinking, effort, session, ...rest } = runOptionFields
-const { activeSkills, ...others } = rest
+const { activeSkills, files: _, ...others } = rest
 const { clientTools, instructions, maxTokens, outputSchema, toolChoice, stopSequences, isPlain, ...common } = others
 
-// `storeAttachments` checks each attachment.
+// `storeAttachments` checks each attachment, and `storeUploads` each file.
 const attachments = z.array(z.custom<Attachment>()).optional()
+const files = z.array(z.custom<FileUpload>()).optional()
 
 const schemas = {
   agent: z.strictObject({
@@ -29,6 +31,7 @@ const schemas = {
     input,
     session,
     activeSkills,
+    files,
     ...common,
   }),
   conversation: z.strictObject({
@@ -48,9 +51,10 @@ const schemas = {
     isPlain,
     session,
     activeSkills,
+    files,
     ...common,
   }),
-  program: z.strictObject({ source: text, model, input, ...common }),
+  program: z.strictObject({ source: text, model, input, files, ...common }),
   execution: z.strictObject({ source: text, cellLanguage: text.optional(), input, ...common }),
   call: z.strictObject({
     tool: text,

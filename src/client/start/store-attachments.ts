@@ -10,7 +10,6 @@
 
 import type { Client } from '@temporalio/client'
 import { defined } from '../../common/defined.js'
-import { PtcError } from '../../common/errors.js'
 import { type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { type Attachment, mediaTypeOf, type StoredAttachment } from '../../common/conversation/attachments.js'
@@ -18,7 +17,8 @@ import type { ProviderMessage } from '../../common/conversation/conversation.js'
 import type { AgentInput, CallInput, ProgramInput } from '../../common/run/runs.js'
 import { storeOf } from '../../values/payload-storage.js'
 import { Values } from '../../values/values.js'
-import { dataConverterHint } from '../temporal/temporal-error.js'
+import { clientValues } from '../files/client-values.js'
+import { storeUploads } from '../files/store-uploads.js'
 import { type ReadAttachment, readAttachments } from './read-attachments.js'
 
 /**
@@ -27,17 +27,12 @@ import { type ReadAttachment, readAttachments } from './read-attachments.js'
  * @throws PtcError RUN_INPUT_INVALID, VALUE_STORE_UNKNOWN, and others of the store
  */
 export async function storeAttachments(
-  { options: { loadedDataConverter } }: Client,
+  client: Client,
   attachments: readonly Attachment[] | undefined = [],
 ): Promise<readonly StoredAttachment[]> {
   const found = await readAttachments(attachments)
   if (found.length === 0) return []
-  const store = await storeOf(loadedDataConverter.externalStorage)
-  if (store === undefined) {
-    throw new PtcError('VALUE_STORE_UNKNOWN', 'attachments need the value store', { hint: dataConverterHint })
-  }
-  // Temporal's client owns the store, so it is not closed here.
-  const values = new Values({ store })
+  const values = await clientValues(client, 'attachments')
   const stored: StoredAttachment[] = []
   for (const attachment of found) stored.push('value' in attachment ? attachment : await put(values, attachment))
   return stored
@@ -78,13 +73,17 @@ function mediaDataOf({ type, source }: JsonObject): string | undefined {
   return kind === 'base64' && typeof data === 'string' && mediaTypeOf(data) === mediaType ? data : undefined
 }
 
-/** Returns the input of a run with references to its attachments. */
-export async function withStoredAttachments<Input extends AgentInput | CallInput | ProgramInput>(
+/** Returns the input of a run with references to its attachments and files. */
+export async function withStoredData<Input extends AgentInput | CallInput | ProgramInput>(
   client: Client,
   input: Input,
 ): Promise<Input> {
-  if (!('attachments' in input) || input.attachments === undefined) return input
-  return { ...input, attachments: await storeAttachments(client, input.attachments) }
+  return {
+    ...input,
+    ...('attachments' in input &&
+      input.attachments && { attachments: await storeAttachments(client, input.attachments) }),
+    ...('files' in input && input.files && { files: await storeUploads(client, input.files) }),
+  }
 }
 
 async function put(values: Values, { mediaType, base64, name }: ReadAttachment): Promise<StoredAttachment> {

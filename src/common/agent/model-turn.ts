@@ -39,6 +39,8 @@ export interface ModelTurnInput {
   readonly planStep?: string
   /** Describes the data of the run for its code; absent without data. */
   readonly inputDescription?: string
+  /** True for a run with uploads and artifacts. */
+  readonly hasFiles?: true
   /** The shared session in which the code runs. Absent: the run has its own sandbox. */
   readonly sharedSession?: SharedSessionOwner
   /** True when the messages may be compacted; absent: never. */

@@ -1,4 +1,5 @@
 import { defined } from '../defined.js'
+import type { LostFile, StoredFile } from '../files/files.js'
 import type { ErrorCode } from '../errors.js'
 import type { FloatMask } from '../json/floats.js'
 import type { JsonValue } from '../json/json.js'
@@ -103,6 +104,10 @@ interface CellReport extends CellMeasures {
   readonly stderr?: readonly TextRange[]
   /** Milliseconds from the start of the cell to its end, waiting included. Absent: it did not start. */
   readonly durationMs?: number
+  /** The artifacts that the cell has created or changed. Absent: none. */
+  readonly files?: readonly StoredFile[]
+  /** The artifacts that could not be kept. Absent: none. */
+  readonly lostFiles?: readonly LostFile[]
 }
 
 /**
@@ -135,4 +140,4 @@ export type CellStatus = CellOutcome['status']
 type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never
 
 /** The outcome of a cell without its output. */
-export type CellEnd = DistributiveOmit<CellOutcome, 'output' | 'stderr'>
+export type CellEnd = DistributiveOmit<CellOutcome, 'output' | 'stderr' | 'files' | 'lostFiles'>

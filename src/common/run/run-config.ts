@@ -2,6 +2,7 @@ import type { Budget } from '../budget/budget.js'
 import type { DataFlowConfig } from '../calls/data-flow.js'
 import type { Limits, LoweredLimits } from './limits.js'
 import type { RecordedMode } from '../agent/task-modes.js'
+import type { RunFilesConfig } from '../files/files.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
@@ -182,6 +183,8 @@ export interface RunConfig {
   readonly input?: InputData
   /** The options with which a clone of the run starts. Set only in a run with a tool that starts clones. */
   readonly clone?: CloneOptions
+  /** Uploads and artifacts. Undefined: the run has no files. */
+  readonly files?: RunFilesConfig
   /** The skills of the run. Undefined: it has none. */
   readonly skills?: RunSkills
   /** The owner of the session that executes the code of the run. Undefined: the run has its own session. */
@@ -209,6 +212,7 @@ export type RunDefaults = Omit<
   | 'context'
   | 'input'
   | 'clone'
+  | 'files'
   | 'skills'
   | 'sessionOwner'
   | 'searchAttributes'

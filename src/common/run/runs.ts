@@ -3,6 +3,7 @@ import type { DataLabels } from '../calls/data-flow.js'
 import type { ClientTool } from '../calls/client-tools.js'
 import type { ModelSettings, ReplyOptions } from '../agent/model-settings.js'
 import type { Budget, BudgetAmounts } from '../budget/budget.js'
+import type { FileUpload } from '../files/files.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { AssistantBlock, Usage } from '../agent/messages.js'
 import type { CompensationReport } from '../calls/compensation.js'
@@ -37,6 +38,11 @@ export interface RunOptions {
 interface SingleRunOptions extends RunOptions {
   /** Data for the code, in variable `input_data`. The model sees only its type and size. */
   readonly input?: JsonValue
+  /**
+   * Files for the code, in `/tmp/in`. A run with files, also with none of them (`[]`), keeps what its code leaves in
+   * `/tmp/out`. Default: as the agent or the configuration says.
+   */
+  readonly files?: readonly FileUpload[]
 }
 
 /** Argument of workflow `agent`. */

@@ -17,7 +17,8 @@ import type { CallOutcome, CellMeasures } from '../calls/outcomes.js'
 import type { SessionSnapshot } from './snapshots.js'
 import type { Requester } from '../run/requester.js'
 import type { SessionRef, SessionTools } from './session.js'
-import type { Externalizable } from '../json/external-value.js'
+import type { Externalizable, ExternalValue } from '../json/external-value.js'
+import type { FoundFile } from '../files/files.js'
 import type { TextRange } from '../text/text-ranges.js'
 
 /** An unchecked call from the program in the sandbox. */
@@ -68,6 +69,15 @@ export type StepInput =
       readonly restricted?: true
       /** True: the sandbox looks for mistakes in the code, and does not run it when it finds one. */
       readonly checked?: true
+    }
+  /** Writes a part of a file between two cells. */
+  | {
+      readonly type: 'file'
+      readonly path: string
+      /** Of the part, in bytes. 0 replaces a file. */
+      readonly offset: number
+      /** The part in Base64. */
+      readonly content: ExternalValue
     }
   /** Delivers results. Empty `results`: a timer of the program is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }
@@ -133,7 +143,10 @@ interface SuspendedResult<Call, Output> extends ProgramResultBase<Output> {
   readonly waitsForAll?: true
 }
 
-interface CellEndBase<Output> extends ProgramResultBase<Output>, CellMeasures {}
+interface CellEndBase<Output> extends ProgramResultBase<Output>, CellMeasures {
+  /** The artifacts that the cell has created or changed. Absent: none. */
+  readonly files?: readonly FoundFile[]
+}
 
 interface CompletedResult<Output> extends CellEndBase<Output> {
   readonly type: 'completed'

@@ -25,6 +25,7 @@ import { applyOverrides } from '../options/limits.js'
 import type { ChosenSkills, Skill } from '../../skills/index.js'
 import { checkHostedCode } from './check-hosted-code.js'
 import { checkLanguage, chosenLanguage } from './language.js'
+import { filesOf } from './files.js'
 import { chooseSkills } from './choose-skills.js'
 import { checkRunOptions } from './run-options.js'
 
@@ -46,6 +47,8 @@ export interface RunConfiguration {
   readonly language: string
   /** The skills of the configuration, in the order of their names. */
   readonly skills: readonly Skill[]
+  /** Runs have files, unless their agent says otherwise. Undefined: only those of which an agent or a client says so. */
+  readonly files?: boolean | undefined
   /** Names of backends whose sandboxes can't have files. */
   readonly backendsWithoutFiles: readonly string[]
   /** The backend of runs that ask for none, where this process knows it. */
@@ -105,7 +108,9 @@ export function resolveRun(
     )
   const owner = sessionOwnerOf(options, tools, backend, workflow)
   const isConfigured = owner?.type !== 'named' || language === configuration.language
+  const limits = applyOverrides(applyOverrides(defaults.limits, agent?.limits), options.limits)
   const sessionOwner = isConfigured ? owner : { ...owner, language }
+  const files = filesOf(configuration, options, agent, { backend, sessionOwner, tmpBytes: limits.tmpBytes })
   const skills = chooseSkills(configuration, options, agent, {
     ...workflow,
     backend,
@@ -123,12 +128,12 @@ export function resolveRun(
       language: tools.language,
       model: withContextWindows(models, model),
       backend,
-      limits: applyOverrides(applyOverrides(defaults.limits, agent?.limits), options.limits),
+      limits,
       ...defined({ agentName: agent?.name }),
       ...task,
       ...defined({ budget, dataFlow: dataFlowOfRun(dataFlow, tools) }),
       ...(isPlain && { isPlain }),
-      ...defined({ context, sessionOwner, clone: cloneOptionsOf(options, tools) }),
+      ...defined({ context, sessionOwner, files, clone: cloneOptionsOf(options, tools) }),
     },
     skills,
     tools,

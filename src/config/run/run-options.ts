@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { BudgetItem } from '../../common/budget/budget.js'
+import { type FileUpload, problemOfUploads } from '../../common/files/files.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { type ClientTool, clientToolLimits } from '../../common/calls/client-tools.js'
 import type { ToolChoice } from '../../common/agent/model-settings.js'
@@ -66,6 +67,13 @@ export const runOptionFields = {
   session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
   activeSkills: listOf(name, maxActiveSkills).optional(),
   context: jsonObject(maxContextBytes).optional(),
+  files: z
+    .custom<readonly FileUpload[]>(Array.isArray, 'not a list')
+    .superRefine((value, context) => {
+      const problem = problemOfUploads(value, Infinity)
+      if (problem !== undefined) context.addIssue(problem)
+    })
+    .optional(),
   input: z
     .custom<JsonValue>(() => true)
     .superRefine((value, context) => {

@@ -57,13 +57,13 @@ const definitionKeys: readonly string[] = ['name', 'title', 'run', 'file'] satis
 /**
  * Adds a definition to those of this process. See `defineLanguage`.
  *
- * @param reserved names of languages with a runner
+ * @param reserved names of languages with a runner, and of services
  */
 export function addDefinition(definition: CommandLanguage, reserved: readonly string[]): void {
   const { name, title = name, run, file } = definition
   const invalid = (problem: string) => new PtcError('CONFIG_INVALID', `language ${JSON.stringify(name)}: ${problem}`)
   if (!isMatch(name, /^[a-z][a-z0-9+#-]{0,30}$/)) throw invalid('name must be a short word in lower case')
-  if (reserved.includes(name)) throw invalid('it has a runner')
+  if (reserved.includes(name)) throw invalid('the name is taken')
   const unknown = describeUnknownKeys(definition, definitionKeys)
   if (unknown !== undefined) throw invalid(unknown)
   if (!isMatch(title, /^[^\n`]{1,40}$/)) throw invalid('title must be a short text')

@@ -1,7 +1,12 @@
+import { inputFolder, outputFolder } from '../../common/files/files.js'
 import { executeCodeTool } from '../../common/names.js'
 import { languageNamesOf } from '../../common/run/language-names.js'
 import type { ModelTool } from '../provider.js'
 import type { Environment, EnvironmentLimits, Language, ToolsOptions } from '../../languages/index.js'
+
+const filesGuidance = `\
+Files of the user are in ${inputFolder}. What your code leaves in ${outputFolder} is given to the user when a cell ends, and \
+images there are shown to you: write results that are files there.`
 
 /**
  * The tool `execute_code`, with which the model runs code.
@@ -12,12 +17,16 @@ export function codeTool(
   language: Language,
   stubs: readonly string[],
   limits: EnvironmentLimits,
-  options: Environment & ToolsOptions = {},
+  { hasFiles, ...options }: Environment & ToolsOptions & { readonly hasFiles?: boolean | undefined } = {},
 ): ModelTool {
   const names = [...languageNamesOf(language.name)]
   return {
     name: executeCodeTool,
-    description: [language.describeEnvironment(limits, options), language.describeTools(stubs, options)].join('\n\n'),
+    description: [
+      language.describeEnvironment(limits, options),
+      ...(hasFiles === true ? [filesGuidance] : []),
+      language.describeTools(stubs, options),
+    ].join('\n\n'),
     inputSchema: {
       type: 'object',
       properties: {

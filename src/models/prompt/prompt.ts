@@ -47,6 +47,8 @@ export interface PromptOptions extends SandboxDescription {
   readonly readMore?: boolean | undefined
   /** Undefined: the run has no skills. */
   readonly skills?: SkillsInPrompt | undefined
+  /** The run has uploads and artifacts. */
+  readonly hasFiles?: boolean | undefined
   /** The messages may be compacted. */
   readonly isCompacted?: boolean | undefined
   /** The model has the direct tools, and no tool of the engine except the tool for an answer with a schema. */
@@ -62,7 +64,7 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  */
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, isEmbedded, outputSchema, mode, inputDescription } = options
-  const { skills, sharedSession, isCompacted, readMore, providerSearch = false, isPlain = false } = options
+  const { skills, sharedSession, hasFiles, isCompacted, readMore, providerSearch = false, isPlain = false } = options
   const { language = defaultLanguage } = options
   if (!isPlain && tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
@@ -84,7 +86,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const environment = { hasPackages, isEmbedded, inputDescription, sharedSession }
   const described = { ...environment, toolSearch, isGrouped, hasSignatures, example }
   const runTools = [
-    ...(isPlain ? [] : [codeTool(language, stubs, limits, described)]),
+    ...(isPlain ? [] : [codeTool(language, stubs, limits, { ...described, hasFiles })]),
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map((tool) => toModelTool(tool, providerSearch)),
     ...(readMore === true ? [readMoreOfResult] : []),

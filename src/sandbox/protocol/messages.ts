@@ -11,6 +11,7 @@
 import { z } from 'zod'
 import { type FloatMask, isFloatMask } from '../../common/json/floats.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json/json.js'
+import { maxFoundFiles } from '../../common/files/files.js'
 import { maxTextRanges } from '../../common/text/text-ranges.js'
 
 /** Incremented when either side would misunderstand the other. */
@@ -151,6 +152,33 @@ export type HostMessage =
       readonly seconds: number
     }
   /**
+   * A step between two cells that writes a part of a file, and what was before it there. `ref`: the part in Base64, as
+   * a JSON string. The runner responds as to a cell.
+   */
+  | (StepDigest &
+      StepRequestFields & {
+        readonly type: 'file'
+        readonly fence: Fence
+        readonly step: number
+        readonly path: string
+        /** Of the part, in bytes. 0 replaces a file. */
+        readonly offset: number
+        readonly ref: string
+      })
+  /**
+   * Sent between two cells: the runner reads a part of a file. It responds as to `snapshot`, with the bytes in place of
+   * the state.
+   */
+  | {
+      readonly type: 'read_file'
+      readonly fence: Fence
+      /** The last step, which has its result. */
+      readonly step: number
+      readonly path: string
+      readonly offset: number
+      readonly bytes: number
+    }
+  /**
    * The first step of a fresh runner: it restores the state of a snapshot (a value that was sent before) and continues
    * after this step.
    */
@@ -213,6 +241,17 @@ const codeResponseFields = {
   interrupted_after: z.int().min(0).optional(),
 }
 
+/** A file, or the reason why the runner can't read it. The bytes are read later, and may be others by then. */
+const foundFileSchema = z.strictObject({
+  path: textSchema.min(1).max(4_096),
+  bytes: z.int().min(0),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+  problem: textSchema.max(200).optional(),
+})
+
 /** Fields of a response that ends a cell. */
 const cellEndFields = {
   ...codeResponseFields,
@@ -229,6 +268,8 @@ const cellEndFields = {
       peak_memory_bytes: z.int().min(0).optional(),
     })
     .optional(),
+  /** The files in the folder for artifacts that the cell has created or changed. Absent: none, or no such folder. */
+  files: z.array(foundFileSchema).max(maxFoundFiles).optional(),
 }
 
 export const runnerMessageSchema = z.discriminatedUnion('type', [
@@ -260,7 +301,7 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     kind: z.enum(['code_error', 'timed_out', 'limit_exceeded', 'stopped']),
     error: textSchema,
   }),
-  /** A piece of a snapshot, in Base64; only the last may end in padding. */
+  /** A piece of a snapshot or a file, in Base64; only the last may end in padding. */
   z.strictObject({
     type: z.literal('snapshot'),
     step: stepSchema,
@@ -269,7 +310,7 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     text: z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/),
     last: z.boolean(),
   }),
-  /** The reason why the program can't be serialized; its state is unchanged. */
+  /** The reason why the program can't be serialized, or the file not read; the state is unchanged. */
   z.strictObject({
     type: z.literal('no_snapshot'),
     step: stepSchema,
@@ -292,7 +333,7 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
 export type RunnerMessage = z.infer<typeof runnerMessageSchema>
 
 /** A message of the host that is a step. */
-export type StepMessage = Extract<HostMessage, { type: 'cell' | 'resume' | 'restore' }>
+export type StepMessage = Extract<HostMessage, { type: 'cell' | 'resume' | 'file' | 'restore' }>
 
 /** A response of the runner to a step. */
 export type StepResponse = Extract<RunnerMessage, { type: 'suspended' | 'completed' | 'failed' | 'restored' }>

@@ -34,6 +34,10 @@ function stepContent({ number, input }: RunnerStep): StepContent<StepMessage> {
   const step = { step: number }
   if (input.type === 'restore') return { type: 'restore', ...step, ref: input.snapshot.sha256 }
   if (input.type === 'stop') return { type: 'resume', ...step, results: [], stop: input.reason }
+  if (input.type === 'file') {
+    const { path, offset, content } = input
+    return { type: 'file', ...step, path, offset, ref: content['ptc.value'].sha256 }
+  }
   if (input.type === 'cell') {
     const { cell, source, language, inputData, restricted, checked } = input
     const sourceField = typeof source === 'string' ? { source } : { ref: source['ptc.value'].sha256 }
@@ -66,5 +70,6 @@ function externalizableValues(input: RunnerStep['input']): readonly JsonValue[] 
   if (input.type === 'restore') return [externalValue(input.snapshot)]
   if (input.type === 'cell') return [input.source, ...(input.inputData === undefined ? [] : [input.inputData])]
   if (input.type === 'stop') return []
+  if (input.type === 'file') return [input.content]
   return input.results.flatMap(({ outcome }) => (outcome.status === 'ok' ? [outcome.value] : []))
 }

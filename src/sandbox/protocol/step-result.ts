@@ -1,4 +1,5 @@
 import type { CellMeasures } from '../../common/calls/outcomes.js'
+import type { FoundFile } from '../../common/files/files.js'
 import { defined } from '../../common/defined.js'
 import type { StepResult, StepTimes } from '../../common/session/steps.js'
 import { areTextRanges } from '../../common/text/text-ranges.js'
@@ -19,9 +20,16 @@ export function toStepResult(message: StepResponse, request: StepMessage): StepR
   const sharedFields = { output, ...defined({ stderr, interruptedAfterMs, executedAt }) }
   switch (message.type) {
     case 'completed':
-      return { type: 'completed', ...sharedFields, ...toMeasures(message) }
+      return { type: 'completed', ...sharedFields, ...toMeasures(message), ...toFiles(message) }
     case 'failed':
-      return { type: 'failed', kind: message.kind, error: message.error, ...sharedFields, ...toMeasures(message) }
+      return {
+        type: 'failed',
+        kind: message.kind,
+        error: message.error,
+        ...sharedFields,
+        ...toMeasures(message),
+        ...toFiles(message),
+      }
     case 'suspended':
       return {
         ...sharedFields,
@@ -38,10 +46,14 @@ export function toStepResult(message: StepResponse, request: StepMessage): StepR
   }
 }
 
-function toMeasures({
-  exit_code: exitCode,
-  usage,
-}: Extract<StepResponse, { type: 'completed' | 'failed' }>): CellMeasures {
+type CellEndResponse = Extract<StepResponse, { type: 'completed' | 'failed' }>
+
+function toFiles({ files = [] }: CellEndResponse): { readonly files?: readonly FoundFile[] } {
+  if (files.length === 0) return {}
+  return { files: files.map(({ sha256, problem, ...file }) => ({ ...file, ...defined({ sha256, problem }) })) }
+}
+
+function toMeasures({ exit_code: exitCode, usage }: CellEndResponse): CellMeasures {
   if (usage === undefined) return defined({ exitCode })
   const { run_ms: runMs, cpu_ms: cpuMs, peak_memory_bytes: peakMemoryBytes } = usage
   return { ...defined({ exitCode }), usage: { runMs, ...defined({ cpuMs, peakMemoryBytes }) } }

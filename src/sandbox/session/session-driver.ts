@@ -33,7 +33,7 @@ import type { DriverEvent, Effect, OperationKey } from './driver-events.js'
 import { type DriverState, initialState, isExpectingMessage, pendingStepOf, sentStepOf } from './driver-state.js'
 import { transition } from './driver-transition.js'
 import { type ExecuteStepOptions, type Execution, newExecution, type StepAttempt } from './pending-step.js'
-import { noSnapshot, type Snapshot, type SnapshotLimits, SnapshotReceiver } from './snapshot-receiver.js'
+import { type FilePart, noSnapshot, type Snapshot, type SnapshotLimits, SnapshotReceiver } from './snapshot-receiver.js'
 import { stepLimitSeconds, stopGraceMs } from './step-timeout.js'
 import { transferValues } from './value-transfer.js'
 
@@ -145,12 +145,17 @@ export class SessionDriver {
   }
 
   /**
-   * Returns the program's state after its last step. No step may be pending. Never rejects. A sandbox that does not
+   * Returns the program's state after its last step, or a part of a file. No step may be pending. Never rejects. A sandbox that does not
    * respond is killed.
    */
-  async snapshot(step: number, attempt: number, limits: SnapshotLimits, signal: AbortSignal): Promise<Snapshot> {
+  async snapshot(
+    step: number,
+    attempt: number,
+    requested: SnapshotLimits | FilePart,
+    signal: AbortSignal,
+  ): Promise<Snapshot> {
     if (signal.aborted) return noSnapshot('the snapshot request was cancelled')
-    const receiver = new SnapshotReceiver([this.#options.epoch, step, attempt], limits)
+    const receiver = new SnapshotReceiver([this.#options.epoch, step, attempt], requested)
     const abort = (): void => this.#dispatch({ type: 'snapshotAborted', receiver })
     return withAbortListener(signal, abort, () => {
       this.#dispatch({ type: 'snapshot', receiver })
@@ -246,8 +251,8 @@ export class SessionDriver {
     }
   }
 
-  async #requestSnapshot({ fence, limits }: SnapshotReceiver): Promise<void> {
-    await this.#write({ type: 'snapshot', fence, step: fence[1], ...limits })
+  async #requestSnapshot({ request }: SnapshotReceiver): Promise<void> {
+    await this.#write(request)
   }
 
   /**

@@ -31,7 +31,7 @@ import type { ToolSignature } from '../protocol/messages.js'
 import type { RestoreResult } from '../protocol/step-result.js'
 import type { RunnerStep } from '../protocol/step-message.js'
 import { SessionDriver } from './session-driver.js'
-import type { Snapshot, SnapshotLimits } from './snapshot-receiver.js'
+import type { FilePart, Snapshot, SnapshotLimits } from './snapshot-receiver.js'
 import { type ExecuteStepOptions, newExecution } from './pending-step.js'
 
 interface SessionHostOptions {
@@ -174,6 +174,28 @@ export class SessionHost {
     const { bytes, seconds } = requested
     if (driver) return driver.snapshot(step, attempt, { bytes, seconds }, signal)
     return { type: 'no_snapshot', reason: 'the sandbox is no longer there' }
+  }
+
+  /**
+   * Returns a part of a file as Base64, between two cells; undefined when the sandbox is lost. Never rejects because of
+   * the sandbox.
+   *
+   * @param attempt greater for each part
+   */
+  async readFile(
+    session: SessionRef,
+    step: number,
+    { part, ...attachOptions }: AttachOptions & { readonly part: FilePart },
+    { attempt, signal }: { readonly attempt: number; readonly signal: AbortSignal },
+  ): Promise<Snapshot | undefined> {
+    for (let failures = 0; failures < maximumFailedConnections; failures += 1) {
+      const driver = await this.#driverFor(session, attachOptions, signal)
+      const answer = await driver?.snapshot(step, attempt, part, signal)
+      if (!driver?.isLost) return answer
+      this.#setConnection(sessionKey(session), undefined)
+      await driver.detach()
+    }
+    return undefined
   }
 
   /** Interrupts the code of a step. Returns false when this process does not execute it. */

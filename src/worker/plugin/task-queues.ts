@@ -126,6 +126,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         models: config.models,
         dataFlow: config.dataFlow,
         skills: options.skills,
+        files: config.files,
         backendsWithoutFiles: backendsWithoutFiles(config),
         preferredBackend: host?.backends[0],
         hostingProviders: providersWith('hostsCode', config.providers),

@@ -2,6 +2,7 @@ import type { TextParts } from '../../common/agent/messages.js'
 import { type CellEnd, type CellOutcome, measuresOf } from '../../common/calls/outcomes.js'
 import type { LostCause, StepOutcome } from '../../common/session/steps.js'
 import type { TextRange } from '../../common/text/text-ranges.js'
+import { describeKept, type KeptFiles } from '../files/run-files.js'
 import type { Run } from '../run/run.js'
 import { payloadBytes } from '../run/stored-bytes.js'
 import { joinText } from '../temporal/activities.js'
@@ -12,11 +13,13 @@ export interface CellRun {
   readonly output: string | TextParts
   /** Returns the parts of the output that were printed to stderr. Absent: none. */
   readonly stderrOf?: (shownLength: number) => readonly TextRange[]
+  /** The artifacts of the cell, and the uploads that could not be written before it. Absent: none. */
+  readonly kept?: KeptFiles
 }
 
 /** Whether a cell gives its reader any text of its code. */
-export function hasText({ end, output }: CellRun): boolean {
-  return end.status !== 'ok' || output !== ''
+export function hasText({ end, output, kept }: CellRun): boolean {
+  return end.status !== 'ok' || output !== '' || kept !== undefined
 }
 
 /** Returns how the last result of a cell's steps ends the cell. Also drops the calls that the program has dropped. */
@@ -95,25 +98,29 @@ export function tooManyWakes(wakes: number): string {
 }
 
 /** Returns the outcome of a cell with its whole output, for the result of a program or of an execution. */
-export async function toCellOutcome({ end, output, stderrOf }: CellRun, run: Run): Promise<CellOutcome> {
+export async function toCellOutcome({ end, output, stderrOf, kept }: CellRun, run: Run): Promise<CellOutcome> {
   const text = typeof output === 'string' ? output : await joinText(output, run.config.timeouts)
   // Large output is stored twice: as the result of the activity, and as part of the result of the program or execution.
   if (typeof output !== 'string') run.addStoredBytes(2 * payloadBytes(text))
   const stderr = stderrOf?.(text.length) ?? []
-  return { ...end, output: text, ...(stderr.length > 0 && { stderr }) }
+  return { ...end, output: text, ...(stderr.length > 0 && { stderr }), ...filesOf(kept) }
+}
+
+function filesOf({ files, lost }: KeptFiles = { files: [], lost: [] }): Pick<CellOutcome, 'files' | 'lostFiles'> {
+  return { ...(files.length > 0 && { files }), ...(lost.length > 0 && { lostFiles: lost }) }
 }
 
 const variablesRolledBack = 'Variables of this cell are gone; those of earlier cells are there.'
 
 /** Returns the result of a cell for the model: the output, then the failure. External output is joined later. */
-export function toToolResultText({ end, output }: CellRun): {
+export function toToolResultText({ end, output, kept }: CellRun): {
   readonly text: string | TextParts
   readonly isError: boolean
 } {
   const isError = end.status !== 'ok'
-  const failure = describeFailure(end).filter((line) => line !== '')
-  if (typeof output !== 'string') return { text: { ...output, suffix: failure.join('\n') }, isError }
-  const lines = [output.trimEnd(), ...failure].filter((line) => line !== '')
+  const notes = [...describeFailure(end).filter((line) => line !== ''), ...(kept ? describeKept(kept) : [])]
+  if (typeof output !== 'string') return { text: { ...output, suffix: notes.join('\n') }, isError }
+  const lines = [output.trimEnd(), ...notes].filter((line) => line !== '')
   if (!isError && lines.length === 0) lines.push('(no output: print what you need to see)')
   return { text: lines.join('\n'), isError }
 }

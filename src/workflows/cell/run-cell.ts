@@ -21,6 +21,7 @@
 
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
+import type { FoundFile, LostFile } from '../../common/files/files.js'
 import { capturedCharacters } from '../../common/run/limits.js'
 import { executeCodeTool } from '../../common/names.js'
 import { type CellEnd, type CellOutcome, measuresOf } from '../../common/calls/outcomes.js'
@@ -82,12 +83,24 @@ export async function runCell(runtime: CodeRuntime, { source, language, toolUseI
   }
   runtime.pendingCalls.beginCell()
   calls.dataFlow.beginCell(runtime.session.isEmpty, runtime.labelsOfAuthor)
+  const lost = await writeUploads(runtime)
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
   // with it.
   const restricted = allowedTools && { restricted: true as const }
   const checked = run.config.checksCode && { checked: true as const }
   const ofStep = { ...languageOfStep(run.config, language), ...restricted, ...checked }
-  return traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...ofStep })
+  const ended = await traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...ofStep })
+  return lost.length === 0 ? ended : { ...ended, kept: { files: [], ...ended.kept, lost } }
+}
+
+/** Writes the uploads that the sandbox does not have yet. Returns those that could not be written. */
+async function writeUploads({ run, session }: CodeRuntime): Promise<readonly LostFile[]> {
+  const lost: LostFile[] = []
+  for (const file of run.files.takeUnwritten(session.isEmpty)) {
+    const problem = await session.writeFile(file)
+    if (problem !== undefined) lost.push({ path: file.path, problem })
+  }
+  return lost
 }
 
 /**
@@ -180,11 +193,14 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
   const { wakesPerCell = maxWakes } = run.config.loweredLimits ?? {}
   const output = new OutputBuffer(outputCharacters, outputReader, state.output)
   const outputLimit = () => Math.max(capturedCharacters - output.length, minimumOutputCharacters)
-  const finish = (end: CellEnd): CellRun => {
+  const finish = async (end: CellEnd, found: readonly FoundFile[] = []): Promise<CellRun> => {
+    const kept = found.length === 0 ? undefined : await session.storeFiles(found)
+    run.files.addArtifacts(kept?.files ?? [])
     startIdle(runtime)
     const durationMs = Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000)
     recordEnd(end, durationMs)
-    return { end: { ...end, durationMs }, output: output.text, stderrOf: (shown) => output.stderrOf(shown) }
+    const stderrOf = (shown: number) => output.stderrOf(shown)
+    return { end: { ...end, durationMs }, output: output.text, stderrOf, ...defined({ kept }) }
   }
   const stop = async (status: StopStatus, reason: string) => finish(await stopCell(runtime, { status, reason, output }))
   let cell = state
@@ -202,7 +218,8 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
       // The code must not lose time because no worker had the backend.
       cell = { ...cell, deadline: cell.deadline + session.openingMs - openingMs }
       if ('output' in result) output.add(result)
-      if (result.type !== 'suspended') return finish(cellEndOf(result, pendingCalls))
+      if (result.type !== 'suspended')
+        return finish(cellEndOf(result, pendingCalls), 'files' in result ? result.files : [])
       const { calls, wakeInMs, waitsForAll = false } = result
       const wakeAt = wakeInMs === null ? null : Date.now() + wakeInMs
       cell = { ...cell, calls: cell.calls + calls.length, wakeAt, waitsForAll }

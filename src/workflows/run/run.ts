@@ -18,6 +18,7 @@ import type { RunConfig } from '../../common/run/run-config.js'
 import { addUsage, type RunCounts, type RunKind, zeroCounts } from '../../common/run/runs.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { rejection } from '../temporal/failures.js'
+import { RunFiles, type RunFilesState } from '../files/run-files.js'
 import { RunBudget, type RunBudgetState } from './budget.js'
 import { ActiveSkills, type ActiveSkillsState } from './active-skills.js'
 import { Progress } from './progress.js'
@@ -31,6 +32,8 @@ export interface RunDataState {
   readonly budget?: RunBudgetState
   /** Undefined: the run has no skills. */
   readonly skills?: ActiveSkillsState
+  /** Undefined: the run has no files. */
+  readonly files?: RunFilesState
 }
 
 export class Run {
@@ -41,6 +44,7 @@ export class Run {
   readonly progress: Progress
   readonly budget: RunBudget
   readonly skills: ActiveSkills
+  readonly files: RunFiles
   #config: RunConfig
   #counts: RunCounts
   #storedBytes: number
@@ -62,6 +66,7 @@ export class Run {
     this.#counts = state.counts ?? zeroCounts
     this.#storedBytes = state.storedBytes ?? 0
     this.skills = new ActiveSkills(state.config.skills, state.skills)
+    this.files = new RunFiles(state.config.files, state.files)
     this.budget = new RunBudget(() => this.#counts, state.config.budget, state.budget)
   }
 
@@ -74,12 +79,12 @@ export class Run {
   }
 
   get state(): RunDataState {
-    const [budget, skills] = [this.budget.state, this.skills.state]
+    const [budget, skills, files] = [this.budget.state, this.skills.state, this.files.state]
     return {
       config: this.#config,
       counts: this.#counts,
       storedBytes: this.#storedBytes,
-      ...defined({ budget, skills }),
+      ...defined({ budget, skills, files }),
     }
   }
 

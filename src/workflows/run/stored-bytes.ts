@@ -1,3 +1,4 @@
+import type { StoredFile } from '../../common/files/files.js'
 import type { ExecuteStepResult } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { refOf } from '../../common/json/external-value.js'
@@ -21,6 +22,11 @@ export function externalBytes(result: ExecuteStepResult): number {
   const calls = result.type === 'suspended' ? result.calls.map((call) => call.arguments) : []
   const values = 'output' in result ? [...calls, result.output] : calls
   return values.reduce<number>((sum, value) => sum + (refOf(value)?.bytes ?? 0), 0)
+}
+
+export function bytesOfFiles(files: readonly StoredFile[]): number {
+  const parts = files.flatMap((file) => file.parts)
+  return parts.reduce((sum, part) => sum + (refOf(part)?.bytes ?? 0), 0)
 }
 
 /** Counts the bytes that are appended to a log: the steps as a payload, and the new segments. */

@@ -1,5 +1,6 @@
 import { ActivityFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
+import { filesService, type FoundFile, type StoreFilesResult } from '../../common/files/files.js'
 import { pickStepLimits } from '../../common/run/limits.js'
 import { requesterOf } from '../../common/run/requester.js'
 import type { BackendChoice, RunConfig } from '../../common/run/run-config.js'
@@ -10,7 +11,7 @@ import type { Run } from '../run/run.js'
 import * as activities from '../temporal/activities.js'
 import { hasFailedWith } from '../temporal/failures.js'
 import { metrics } from '../temporal/metrics.js'
-import { externalBytes, payloadBytes } from '../run/stored-bytes.js'
+import { bytesOfFiles, externalBytes, payloadBytes } from '../run/stored-bytes.js'
 import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from './sandbox-state.js'
 
 export interface SerializedSandbox {
@@ -79,7 +80,15 @@ export class Sandbox {
     const reason = this.#ref.epoch === 1 ? 'new' : isParked ? 'unpark' : 'rebuild'
     const files = (this.#config.skills?.all ?? []).flatMap((skill) => skill.files ?? [])
     const withFiles = files.length > 0 && { files }
-    const input = { session: this.#ref, language, limits, tools: this.#tools(false), ...withFiles, reason } as const
+    const ofSandbox = this.#config.files ? `${language},${filesService}` : language
+    const input = {
+      session: this.#ref,
+      language: ofSandbox,
+      limits,
+      tools: this.#tools(false),
+      ...withFiles,
+      reason,
+    } as const
     const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked))
     const { session, hostQueue, supportsCheckpoint } = opened
     this.#ref = { ...this.#ref, backend: session.backend }
@@ -188,6 +197,22 @@ export class Sandbox {
   async serialize(): Promise<SerializedSandbox> {
     await this.#parking
     return { ref: this.#ref, state: this.#state }
+  }
+
+  /** Stores files of the sandbox. A host that does not answer, and one without the sandbox, is `gone`. */
+  async storeFiles(step: number, files: readonly FoundFile[]): Promise<StoreFilesResult> {
+    const { limits } = this.#config
+    // Code that has taken over its runner may report more than fits into the sandbox.
+    const maxBytes = this.#run.isStorageExhausted ? 0 : limits.tmpBytes
+    try {
+      const input = { session: this.#ref, step, limits: pickStepLimits(limits), maxBytes, files }
+      const result = await activities.storeFiles(input, this.hostQueue, this.#config.timeouts)
+      if (result.type === 'stored') this.#run.addStoredBytes(bytesOfFiles(result.files))
+      return result
+    } catch (thrown) {
+      if (hostLossReason(thrown) === undefined) throw thrown
+      return { type: 'gone' }
+    }
   }
 
   /** Returns false when the host removed the sandbox. */

@@ -2,10 +2,12 @@ import { capturedCharacters } from '../../common/run/limits.js'
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow'
 import { digestJson } from '../../common/calls/call-identity.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { type FoundFile, partBytes, type StoredFile } from '../../common/files/files.js'
 import { defined } from '../../common/defined.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { Step, StepActivityResult, StepInput, StepOutcome } from '../../common/session/steps.js'
 import { pluralize, toTemporalSummary } from '../../common/text/text.js'
+import type { KeptFiles } from '../files/run-files.js'
 import { countStoredBytes, externalBytes } from '../run/stored-bytes.js'
 import type { Run } from '../run/run.js'
 import { appendJournal } from '../temporal/activities.js'
@@ -147,6 +149,34 @@ export class Session {
         return result.type === 'diverged' && input.type === 'cell' ? withoutCodeRun(result) : result
       }
       losses += 1
+    }
+  }
+
+  /** Writes a file into the sandbox, between two cells. Returns why it could not be written; undefined when it was. */
+  async writeFile({ path, parts }: StoredFile): Promise<string | undefined> {
+    for (const [index, content] of parts.entries()) {
+      const input = { type: 'file', path, offset: index * partBytes, content } as const
+      const result = await this.executeStep(input, { outputLimit: 0 })
+      if (result.type === 'failed') return result.error
+      if (result.type === 'lost' || result.type === 'diverged') return result.reason
+    }
+    return undefined
+  }
+
+  /**
+   * Stores artifacts of the cell that has ended. A sandbox that is lost meanwhile is rebuilt, which makes the files
+   * again.
+   */
+  async storeFiles(found: readonly FoundFile[]): Promise<KeptFiles> {
+    for (let losses = 0; losses <= maxRebuildsPerStep; losses += 1) {
+      if (!this.#sandbox.isOpen && (await this.#openOrRebuild()).type !== 'rebuilt') break
+      const result = await this.#sandbox.storeFiles(this.#journal.length, found)
+      if (result.type === 'stored') return result
+      await this.#sandbox.discard()
+    }
+    return {
+      files: [],
+      lost: found.map(({ path }) => ({ path, problem: 'the sandbox was lost before it was stored' })),
     }
   }
 
@@ -314,6 +344,8 @@ function describeStep({ input }: Step): string {
   if (input.type === 'cell')
     return `run cell ${input.cell}${input.language === undefined ? '' : ` in ${input.language}`}`
   if (input.type === 'stop') return 'stop the cell'
+  if (input.type === 'file')
+    return toTemporalSummary(`write ${input.path}${input.offset > 0 ? ', a further part' : ''}`)
   return input.results.length === 0
     ? 'continue: a timer is due'
     : `continue with ${pluralize(input.results.length, 'result')}`

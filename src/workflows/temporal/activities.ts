@@ -24,6 +24,7 @@ import type {
 } from '../../common/calls/call-activities.js'
 import type { CompensableCall } from '../../common/calls/compensation.js'
 import type { AnnounceQuestionInput, CheckAnswerInput, QuestionAnswer } from '../../common/calls/questions.js'
+import type { StoreFilesInput, StoreFilesResult } from '../../common/files/files.js'
 import { type Externalizable, type ExternalValue, externalValue } from '../../common/json/external-value.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import { activityNames, callActivityId, clientToolRole, questionActivityId } from '../../common/names.js'
@@ -45,6 +46,9 @@ const stepMarginMs = 30_000
 
 /** Milliseconds for opening or parking a sandbox. Images are ready before a worker starts. */
 const openMs = 120_000
+
+/** Milliseconds for transferring the artifacts of a cell out of a sandbox: 1 GB at 5 MB/s, and more. */
+const storeFilesMs = 300_000
 
 /** Milliseconds for transferring a snapshot into a sandbox and loading it there. */
 const snapshotRestoreMs = 180_000
@@ -303,6 +307,14 @@ export function snapshotSession(input: SnapshotInput, hostQueue: string, timeout
     ...hostOptions(hostQueue, timeouts, `snapshot after ${pluralize(input.step, 'step')}`),
     startToCloseTimeout: snapshotSeconds * 1_000 + stepMarginMs,
     retry: { ...defaultRetry, maximumAttempts: 2 },
+  })
+}
+
+/** Stores files of a session's sandbox in the value store. */
+export function storeFiles(input: StoreFilesInput, hostQueue: string, timeouts: Timeouts): Promise<StoreFilesResult> {
+  return scheduleEngineActivity(activityNames.storeFiles, input, {
+    ...hostOptions(hostQueue, timeouts, `store ${pluralize(input.files.length, 'file')}`),
+    startToCloseTimeout: storeFilesMs,
   })
 }
 

@@ -154,6 +154,7 @@ export class AgentTurns {
         continue // the summary may have spent the budget
       }
       beforeTurn?.()
+      this.messages.addPending(run.files.takeNews())
       run.count({ turns: 1 }) // invariant 1
       const outcome = await this.#runTurn(stage)
       if (outcome) return outcome

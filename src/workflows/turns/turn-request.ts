@@ -28,6 +28,7 @@ export function turnRequest(
     ...(isPlain && { isPlain }),
     ...(mode && { mode }),
     ...defined({ doneCheck, planStep, inputDescription: input?.description }),
+    ...(config.files && { hasFiles: true as const }),
     ...(sessionOwner && { sharedSession: describedOwner(sessionOwner) }),
   }
   // A model that has only one turn needs nothing that helps later turns.

@@ -176,6 +176,7 @@ const stepInput = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('results'), results: z.array(z.object({ index: z.number(), outcome })) }),
   z.object({ type: z.literal('stop') }),
+  z.object({ type: z.literal('file'), path: z.string() }),
 ])
 export const executeStepInput = z.object({
   step: z.object({ number: z.number(), now: z.number().optional(), input: stepInput }).nullable(),

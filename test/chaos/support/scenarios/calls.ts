@@ -139,6 +139,8 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'snapshot.begins': 0,
   'snapshot.stored': 0,
   'snapshot.restored': 0,
+  'files.begins': 0,
+  'files.stored': 0,
   'eval.reserved': 0,
   'eval.started': 0,
   'eval.timed_out': 0,

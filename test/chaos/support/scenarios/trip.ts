@@ -136,6 +136,8 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'snapshot.begins': 2,
   'snapshot.stored': 2,
   'snapshot.restored': 1,
+  'files.begins': 0,
+  'files.stored': 0,
   'eval.reserved': 0,
   'eval.started': 0,
   'eval.timed_out': 0,

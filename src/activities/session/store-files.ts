@@ -1,0 +1,80 @@
+import { failpoint } from '../../common/failpoint.js'
+import {
+  type FoundFile,
+  type LostFile,
+  outputFolder,
+  partBytes,
+  problemOfPath,
+  type StoredFile,
+  type StoreFilesInput,
+  type StoreFilesResult,
+} from '../../common/files/files.js'
+import { storeFile } from '../../files/index.js'
+import { quoteUntrusted } from '../../sandbox/sandbox-end.js'
+import type { SessionHost } from '../../sandbox/session/session-host.js'
+import type { Values } from '../../values/values.js'
+import { runActivity } from '../run-activity.js'
+
+/** Returns why a file is not stored; undefined for one that is. A hostile sandbox chooses paths and sizes. */
+function problemOf({ path, bytes, sha256, problem }: FoundFile, bytesLeft: number): string | undefined {
+  const invalid = problemOfPath(path, outputFolder)
+  if (invalid !== undefined) return `the path: ${invalid}`
+  if (sha256 === undefined) return quoteUntrusted(problem ?? 'it was not read')
+  return bytes > bytesLeft ? 'it is larger than what is left of the room for files' : undefined
+}
+
+/** More than the parts of all files that a sandbox reports for one cell. */
+const partsPerAttempt = 100_000
+
+/** A file that the sandbox does not give. */
+class Unreadable extends Error {}
+
+class Gone extends Error {}
+
+/**
+ * Activity `session.files`: stores artifacts of a cell that has ended. A file that the sandbox has changed since, or
+ * can't read, is not stored.
+ */
+export function storeFiles({ host, values }: { readonly host: SessionHost; readonly values: Values }) {
+  return ({ session, step, limits, maxBytes, files }: StoreFilesInput): Promise<StoreFilesResult> =>
+    runActivity(async ({ attempt, signal }) => {
+      failpoint('files.begins')
+      let reads = attempt * partsPerAttempt
+
+      async function* read({ path, bytes }: FoundFile): AsyncGenerator<Uint8Array, void, undefined> {
+        for (let offset = 0; offset < bytes; offset += partBytes) {
+          const part = { path, offset, bytes: Math.min(partBytes, bytes - offset) }
+          reads += 1
+          const answer = await host.readFile(session, step, { limits, part }, { attempt: reads, signal })
+          signal.throwIfAborted()
+          if (answer === undefined) throw new Gone()
+          if (answer.type === 'no_snapshot') throw new Unreadable(quoteUntrusted(answer.reason))
+          yield Buffer.concat(answer.pieces.map((piece) => Buffer.from(piece, 'base64')))
+        }
+      }
+
+      const stored: StoredFile[] = []
+      const lost: LostFile[] = []
+      let bytesLeft = maxBytes
+      for (const file of files) {
+        const { path, sha256 } = file
+        const problem = problemOf(file, bytesLeft)
+        if (problem !== undefined) {
+          lost.push({ path, problem })
+          continue
+        }
+        bytesLeft -= file.bytes
+        try {
+          const kept = await storeFile(values, { path, content: read(file) }, signal)
+          if (kept.sha256 === sha256) stored.push(kept)
+          else lost.push({ path, problem: 'it was changed while it was read' })
+        } catch (thrown) {
+          if (thrown instanceof Gone) return { type: 'gone' }
+          if (!(thrown instanceof Unreadable)) throw thrown
+          lost.push({ path, problem: thrown.message })
+        }
+      }
+      failpoint('files.stored')
+      return { type: 'stored', files: stored, lost }
+    })
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { externalValue } from '../json/external-value.js'
+import { inputFolder, partBytes, problemOfPath, problemOfUploads, type StoredFile } from './files.js'
+
+const part = externalValue({ sha256: 'a'.repeat(64), bytes: 4, preview: '' })
+const file = (more: Partial<StoredFile> = {}): StoredFile => ({
+  path: '/tmp/in/a.csv',
+  bytes: 3,
+  sha256: 'b'.repeat(64),
+  mediaType: 'text/csv',
+  parts: [part],
+  ...more,
+})
+
+describe('problemOfPath', () => {
+  it.each(['/tmp/in/a', '/tmp/in/a b/ü.txt', '/tmp/in/...', '/tmp/in/.env', `/tmp/in/${'x'.repeat(900)}`])(
+    'problemOfPath accepts %j',
+    (path) => expect(problemOfPath(path, inputFolder)).toBeUndefined(),
+  )
+
+  it.each([
+    ['/tmp/in', 'it is not in /tmp/in'],
+    ['/tmp/input/a', 'it is not in /tmp/in'],
+    ['a', 'it is not in /tmp/in'],
+    ['/tmp/in/', 'it has an empty name, or a dot as one'],
+    ['/tmp/in//a', 'it has an empty name, or a dot as one'],
+    ['/tmp/in/../out/a', 'it has an empty name, or a dot as one'],
+    ['/tmp/in/./a', 'it has an empty name, or a dot as one'],
+    ['/tmp/in/a\nb', 'it has a control character'],
+    ['/tmp/in/a\0', 'it has a control character'],
+    ['/tmp/in/a\u2028b', 'it has a control character'],
+    ['/tmp/in/\ud800', 'it has half of a character'],
+    [`/tmp/in/${'x'.repeat(1_000)}`, 'it has more than 1000 characters'],
+  ])('problemOfPath refuses %j', (path, problem) => expect(problemOfPath(path, inputFolder)).toBe(problem))
+})
+
+describe('problemOfUploads', () => {
+  it('problemOfUploads accepts stored files that fit', () => {
+    const large = file({ path: '/tmp/in/b', bytes: partBytes + 1, parts: [part, part] })
+    expect(problemOfUploads([file(), large, file({ path: '/tmp/in/c', bytes: 0 })], 10 * partBytes)).toBeUndefined()
+  })
+
+  it.each<[string, unknown, string]>([
+    ['a text', 'x', 'the files are not a list'],
+    ['a number', [1], 'file 1: it is not an object'],
+    ['a file without a path', [{}], 'file 1: it has no path'],
+    ['a path outside', [file({ path: '/etc/passwd' })], 'file 1: the path "/etc/passwd": it is not in /tmp/in'],
+    ['a path twice', [file(), file()], 'file 2: /tmp/in/a.csv is there twice'],
+    ['a negative size', [file({ bytes: -1 })], 'file 1: it has more than 1073741824 bytes'],
+    ['another hash', [file({ sha256: 'x' })], 'file 1: it has no SHA-256'],
+    ['no media type', [{ ...file(), mediaType: 1 }], 'file 1: it has no media type'],
+    [
+      'too few parts',
+      [file({ bytes: partBytes + 1 })],
+      'file 1: its bytes are not in the value store: a client stores them',
+    ],
+    [
+      'a text as a part',
+      [{ ...file(), parts: ['YWJj'] }],
+      'file 1: its bytes are not in the value store: a client stores them',
+    ],
+    ['too many bytes', [file({ bytes: 101 })], 'the files have 101 bytes, and the sandbox has room for 100'],
+    ['too many files', Array.from({ length: 501 }, () => 0), 'a run may have 500 files, not 501'],
+  ])('problemOfUploads refuses %s', (_what, uploads, problem) => expect(problemOfUploads(uploads, 100)).toBe(problem))
+})

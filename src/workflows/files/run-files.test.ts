@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import type { StoredFile } from '../../common/files/files.js'
+import { externalValue } from '../../common/json/external-value.js'
+import { describeKept, RunFiles } from './run-files.js'
+
+const part = externalValue({ sha256: 'a'.repeat(64), bytes: 4, preview: '' })
+const file = (path: string, more: Partial<StoredFile> = {}): StoredFile => ({
+  path,
+  bytes: 3,
+  sha256: 'b'.repeat(64),
+  mediaType: 'text/plain',
+  parts: [part],
+  ...more,
+})
+const image = (path: string, width = 10) => file(path, { mediaType: 'image/png', pixels: { width, height: 10 } })
+const paths = (files: readonly StoredFile[]) => files.map(({ path }) => path)
+const [a, b, c] = ['/tmp/in/a', '/tmp/in/b', '/tmp/in/c'].map((path) => file(path)) as [
+  StoredFile,
+  StoredFile,
+  StoredFile,
+]
+
+describe('the uploads of a run', () => {
+  it('each upload is written once, and all of them again into an empty sandbox', () => {
+    const files = new RunFiles({ uploads: [a, b] })
+    expect(paths(files.takeUnwritten(true))).toEqual([a.path, b.path])
+    expect(files.takeUnwritten(false)).toEqual([])
+    files.add([c])
+    expect(paths(files.takeUnwritten(false))).toEqual([c.path])
+    expect(paths(files.takeUnwritten(true))).toEqual([a.path, b.path, c.path])
+  })
+
+  it('an upload replaces an earlier one of the same path, whether it was written or not', () => {
+    const files = new RunFiles({ uploads: [a, b] })
+    const newer = file(a.path, { bytes: 9 })
+    files.add([newer])
+    expect(files.takeUnwritten(true)).toEqual([b, newer])
+    const newest = file(b.path, { bytes: 10 })
+    files.add([newest])
+    expect(files.takeUnwritten(false)).toEqual([newest])
+    expect(files.all).toEqual([newer, newest])
+  })
+
+  it('the model is told of uploads once', () => {
+    const files = new RunFiles({ uploads: [file('/tmp/in/t.csv', { mediaType: 'text/csv', preview: 'x,y\n1,2' })] })
+    const text = '[files] The user has uploaded 1 file:\n/tmp/in/t.csv (text/csv, 3 B)\n  x,y\n  1,2'
+    expect(files.takeNews()).toEqual([{ type: 'text', text }])
+    expect(files.takeNews()).toEqual([])
+  })
+
+  it('a run continues as new with its files, and a run without files has no state', () => {
+    const files = new RunFiles({ uploads: [a] })
+    files.addArtifacts([image('/tmp/out/i')])
+    const next = new RunFiles({ uploads: [a] }, structuredClone(files.state))
+    expect(next.all).toEqual(files.all)
+    expect(paths(next.takeUnwritten(false))).toEqual([a.path])
+    expect(next.takeNews()).toHaveLength(3)
+    expect(new RunFiles(undefined).state).toBeUndefined()
+  })
+
+  it('problemOf refuses uploads of a run without files, and more than fit with the earlier ones', () => {
+    expect(new RunFiles(undefined).problemOf([a], 100)).toBe('it has no files: start it with `files: true`')
+    const files = new RunFiles({ uploads: [a] })
+    expect(files.problemOf([b], 6)).toBeUndefined()
+    expect(files.problemOf([b], 5)).toBe('the files have 6 bytes, and the sandbox has room for 5')
+    expect(files.problemOf([file(a.path, { bytes: 5 })], 5)).toBeUndefined()
+    expect(files.problemOf('x', 5)).toBe('the files are not a list')
+  })
+})
+
+describe('the artifacts of a run', () => {
+  it('the model sees four images of a cell, and twenty of a run, and none that is too large', () => {
+    const files = new RunFiles({ uploads: [] })
+    const shownAfter = (artifacts: readonly StoredFile[]) => {
+      files.addArtifacts(artifacts)
+      return files.takeNews().filter(({ type }) => type === 'image').length
+    }
+    expect(shownAfter([image('/tmp/out/large', 2_001), file('/tmp/out/text')])).toBe(0)
+    const five = [1, 2, 3, 4, 5].map((number) => image(`/tmp/out/${number}`))
+    expect([five, five, five, five, five, five].map(shownAfter)).toEqual([4, 4, 4, 4, 4, 0])
+    expect(files.all).toHaveLength(7)
+  })
+
+  it('an image is announced by its path', () => {
+    const files = new RunFiles({ uploads: [] })
+    files.addArtifacts([image('/tmp/out/i.png')])
+    expect(files.takeNews()).toEqual([
+      { type: 'text', text: '[files] /tmp/out/i.png:' },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: part } },
+    ])
+  })
+
+  it('describeKept says what was kept, and what was not', () => {
+    const lost = [{ path: '/tmp/out/l', problem: 'it is a link' }]
+    expect(describeKept({ files: [image('/tmp/out/i')], lost })).toEqual([
+      '[files] 1 file kept from /tmp/out:',
+      '/tmp/out/i (image/png, 3 B, 10 x 10 pixels)',
+      '[files] not kept: /tmp/out/l: it is a link',
+    ])
+    expect(describeKept({ files: [], lost: [] })).toEqual([])
+  })
+})

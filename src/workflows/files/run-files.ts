@@ -1,0 +1,157 @@
+/*
+ * The files of a run: uploads of clients, and artifacts of its code.
+ *
+ * Owns: which files there are, which uploads the sandbox does not have yet, and what the model is told of both.
+ * Boundary: data. `Session` writes and stores the bytes, which no workflow has.
+ *
+ * Invariants:
+ * 1. An upload is in the sandbox before the next cell begins, also in a sandbox that starts empty again.
+ * 2. The model is told of a file once, and sees at most {@link maxImages} images of artifacts in one run.
+ */
+import type { PendingBlock } from '../../common/agent/messages.js'
+import {
+  type LostFile,
+  maxFiles,
+  outputFolder,
+  problemOfUploads,
+  type RunFilesConfig,
+  type StoredFile,
+} from '../../common/files/files.js'
+import { attachmentLimits, mediaTypes } from '../../common/conversation/attachments.js'
+import { formatBytes } from '../../common/text/format.js'
+import { pluralize } from '../../common/text/text.js'
+
+/** An API refuses larger images in a request with more than 20 of them. */
+const maxPixels = 2_000
+
+/** Images of artifacts that a model sees in one run. Every later request has them, too. */
+const maxImages = 20
+
+/** Images of artifacts that a model sees after one cell. */
+const maxImagesOfCell = 4
+
+export interface RunFilesState {
+  readonly uploads: readonly StoredFile[]
+  readonly artifacts: readonly StoredFile[]
+  /** Number of the uploads at the end of `uploads` that the sandbox does not have yet. */
+  readonly unwritten: number
+  /** Blocks for the next message to the model. */
+  readonly news: readonly PendingBlock[]
+  readonly images: number
+}
+
+/** What became of the artifacts of a cell. */
+export interface KeptFiles {
+  readonly files: readonly StoredFile[]
+  readonly lost: readonly LostFile[]
+}
+
+export class RunFiles {
+  readonly #config: RunFilesConfig | undefined
+  #state: RunFilesState
+
+  /** @param config undefined: the run has no files */
+  constructor(config: RunFilesConfig | undefined, state?: RunFilesState) {
+    this.#config = config
+    const uploads = config?.uploads ?? []
+    this.#state = state ?? { uploads: [], artifacts: [], unwritten: 0, news: [], images: 0 }
+    if (!state && uploads.length > 0) this.add(uploads)
+  }
+
+  /** Undefined: the run has no files. */
+  get state(): RunFilesState | undefined {
+    return this.#config && this.#state
+  }
+
+  /** The files of the run, the latest of each path. */
+  get all(): readonly StoredFile[] {
+    return [...this.#state.uploads, ...this.#state.artifacts]
+  }
+
+  /** Returns why the run can't have more uploads; undefined when it can. */
+  problemOf(uploads: unknown, tmpBytes: number): string | undefined {
+    if (!this.#config) return 'it has no files: start it with `files: true`'
+    const problem = problemOfUploads(uploads, tmpBytes)
+    if (problem !== undefined) return problem
+    return problemOfUploads(latest([...this.#state.uploads, ...(uploads as readonly StoredFile[])]), tmpBytes)
+  }
+
+  /** Adds uploads, which {@link problemOf} has accepted. A file of the same path is replaced. */
+  add(uploads: readonly StoredFile[]): void {
+    const { uploads: earlier, unwritten, news } = this.#state
+    const written = earlier.slice(0, earlier.length - unwritten)
+    const waiting = latest([...earlier.slice(earlier.length - unwritten), ...uploads])
+    const kept = written.filter(({ path }) => waiting.every((each) => each.path !== path))
+    const lines = uploads.map(describeFile)
+    const text = `[files] The user has uploaded ${pluralize(uploads.length, 'file')}:\n${lines.join('\n')}`
+    this.#state = {
+      ...this.#state,
+      uploads: [...kept, ...waiting],
+      unwritten: waiting.length,
+      news: [...news, { type: 'text', text }],
+    }
+  }
+
+  /** Returns the uploads that the sandbox needs before the next cell. */
+  takeUnwritten(isSandboxEmpty: boolean): readonly StoredFile[] {
+    const { uploads, unwritten } = this.#state
+    this.#state = { ...this.#state, unwritten: 0 }
+    return isSandboxEmpty ? uploads : uploads.slice(uploads.length - unwritten) // invariant 1
+  }
+
+  /** Records the artifacts of a cell. Their images are in the next message to the model. */
+  addArtifacts(files: readonly StoredFile[]): void {
+    const { artifacts, news, images } = this.#state
+    const shown = files.filter(isShown).slice(0, Math.min(maxImagesOfCell, maxImages - images)) // invariant 2
+    const blocks = shown.flatMap(({ path, mediaType, parts: [data] }): readonly PendingBlock[] =>
+      data === undefined
+        ? []
+        : [
+            { type: 'text', text: `[files] ${path}:` },
+            { type: 'image', source: { type: 'base64', media_type: mediaType, data } },
+          ],
+    )
+    this.#state = {
+      ...this.#state,
+      artifacts: latest([...artifacts, ...files]).slice(-maxFiles),
+      news: [...news, ...blocks],
+      images: images + shown.length,
+    }
+  }
+
+  /** Returns the blocks for the next message to the model. */
+  takeNews(): readonly PendingBlock[] {
+    const { news } = this.#state
+    if (news.length > 0) this.#state = { ...this.#state, news: [] }
+    return news
+  }
+}
+
+function latest(files: readonly StoredFile[]): readonly StoredFile[] {
+  const byPath = new Map<string, StoredFile>()
+  for (const file of files) {
+    byPath.delete(file.path)
+    byPath.set(file.path, file)
+  }
+  return [...byPath.values()]
+}
+
+function isShown({ mediaType, bytes, pixels, parts }: StoredFile): boolean {
+  const isImage = mediaType.startsWith('image/') && mediaTypes.some((type) => type === mediaType)
+  const isSmall = bytes <= attachmentLimits.imageBytes && parts.length === 1
+  return isImage && isSmall && pixels !== undefined && Math.max(pixels.width, pixels.height) <= maxPixels
+}
+
+/** Describes the artifacts of a cell for the model; empty when there are none. */
+export function describeKept({ files, lost }: KeptFiles): readonly string[] {
+  if (files.length === 0 && lost.length === 0) return []
+  const kept = files.length === 0 ? [] : [`[files] ${pluralize(files.length, 'file')} kept from ${outputFolder}:`]
+  const problems = lost.map(({ path, problem }) => `[files] not kept: ${path}: ${problem}`)
+  return [...kept, ...files.map(describeFile), ...problems]
+}
+
+function describeFile({ path, bytes, mediaType, pixels, preview }: StoredFile): string {
+  const size = pixels === undefined ? '' : `, ${pixels.width} x ${pixels.height} pixels`
+  const line = `${path} (${mediaType}, ${formatBytes(bytes)}${size})`
+  return preview === undefined ? line : `${line}\n${preview.replaceAll(/^/gm, '  ')}`
+}

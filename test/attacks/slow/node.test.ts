@@ -34,18 +34,24 @@ kept.log(result.of)`)
     expect(calls.executed).toEqual([{ name: 'echo', input: { n: 1 } }])
   })
 
-  it.each(Object.entries(brokenNode))('J01 code that breaks %s of Node ends only its own session', async (_, source) => {
-    const { outcome, milliseconds } = await attack(`${source}\nawait echo({ n: 1 })\nconsole.log('end')`, 2)
-    expect(typedEnds).toContain(outcome.status)
-    expect(milliseconds).toBeLessThan(90_000)
-  })
+  it.each(Object.entries(brokenNode))(
+    'J01 code that breaks %s of Node ends only its own session',
+    async (_, source) => {
+      const { outcome, milliseconds } = await attack(`${source}\nawait echo({ n: 1 })\nconsole.log('end')`, 2)
+      expect(typedEnds).toContain(outcome.status)
+      expect(milliseconds).toBeLessThan(90_000)
+    },
+  )
 
   it.each([
     ['process.binding', "process.binding('fs').writeString(4, 'x'.repeat(100))\nconsole.log('written')"],
     ['process.reallyExit', 'process.reallyExit(0)'],
     ['process.abort', 'process.abort()'],
     ['process.kill', "process.kill(process.pid, 'SIGKILL')"],
-    ['the debugger', "process._debugProcess(process.pid)\nnew (await import('node:inspector')).Session().connectToMainThread()"],
+    [
+      'the debugger',
+      "process._debugProcess(process.pid)\nnew (await import('node:inspector')).Session().connectToMainThread()",
+    ],
     ['signals to all processes', "process.kill(-1, 'SIGTERM')\nprocess.kill(1, 'SIGKILL')"],
   ])('J02 %s ends no more than the own session', async (_, source) => {
     const { outcome } = await attack(source)
@@ -170,13 +176,25 @@ for (;;);`)
   it.each([
     ['memory in arrays', 'const a = []\nfor (;;) a.push(new Array(1e6).fill(a.length))', /memory/],
     ['memory in buffers', 'const a = []\nfor (;;) a.push(Buffer.alloc(1e7, 1))', /memory/],
-    ['memory in WebAssembly', 'const a = []\nfor (;;) new Uint8Array(a[a.push(new WebAssembly.Memory({ initial: 1000 })) - 1].buffer).fill(1)', /memory/],
+    [
+      'memory in WebAssembly',
+      'const a = []\nfor (;;) new Uint8Array(a[a.push(new WebAssembly.Memory({ initial: 1000 })) - 1].buffer).fill(1)',
+      /memory/,
+    ],
     ['time in a loop', 'for (;;);', /it may run/],
     ['time in a loop that catches', 'for (;;) try { for (;;); } catch {}', /it may run/],
     ['time in microtasks', 'const f = () => Promise.resolve().then(f)\nawait f()', /it may run/],
     ['time in an expression', "/^(a+)+$/.test('a'.repeat(50) + 'b')", /it may run/],
-    ['processes', "import { spawn } from 'node:child_process'\nfor (let n = 0; n < 500; n++) spawn('/bin/sleep', ['1']).on('error', () => {})\nconsole.log('done')", /^$/],
-    ['files', "import { writeFileSync } from 'node:fs'\nfor (let n = 0; ; n++) writeFileSync('/tmp/' + n, Buffer.alloc(1e7))", /ENOSPC|memory/],
+    [
+      'processes',
+      "import { spawn } from 'node:child_process'\nfor (let n = 0; n < 500; n++) spawn('/bin/sleep', ['1']).on('error', () => {})\nconsole.log('done')",
+      /^$/,
+    ],
+    [
+      'files',
+      "import { writeFileSync } from 'node:fs'\nfor (let n = 0; ; n++) writeFileSync('/tmp/' + n, Buffer.alloc(1e7))",
+      /ENOSPC|memory/,
+    ],
     ['the network', "await fetch('http://169.254.169.254')", /fetch failed/],
   ])('J07 code that takes all %s ends only its own cell', async (_, source, error) => {
     const { outcome } = await attack(source, 5)

@@ -16,7 +16,10 @@ const hostile: Readonly<Record<string, readonly [source: string, end: object]>> 
     'const a = []; for (;;) a.push(new Array(1e5).fill(a.length))',
     failed('out of memory'),
   ],
-  'Q01 takes all memory in texts': ['const a = []; for (;;) a.push("x".repeat(1e6) + a.length)', failed('out of memory')],
+  'Q01 takes all memory in texts': [
+    'const a = []; for (;;) a.push("x".repeat(1e6) + a.length)',
+    failed('out of memory'),
+  ],
   'Q01 takes all memory in buffers': ['const a = []; for (;;) a.push(new ArrayBuffer(1e7))', failed('out of memory')],
   'Q01 catches that memory is full': [
     'const a = []; for (;;) try { a.push(new ArrayBuffer(1e7)) } catch {}',

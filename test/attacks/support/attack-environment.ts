@@ -52,10 +52,7 @@ export class AttackEnvironment {
     writeFileSync(this.flagFile, this.canary)
   }
 
-  static async start({
-    language = 'python',
-    ...options
-  }: AttackEnvironmentOptions = {}): Promise<AttackEnvironment> {
+  static async start({ language = 'python', ...options }: AttackEnvironmentOptions = {}): Promise<AttackEnvironment> {
     let end = (): Promise<void> => Promise.resolve()
     const env = await TestEnvironment.start({ ...options, onCleanup: (given) => (end = given) })
     return new AttackEnvironment(env, language, end)

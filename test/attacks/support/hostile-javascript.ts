@@ -22,8 +22,10 @@ export const brokenNode: Readonly<Record<string, string>> = {
     "for (const name of Object.getOwnPropertyNames(Array.prototype)) if (typeof Array.prototype[name] === 'function' && name !== 'constructor') Array.prototype[name] = () => { throw 1 }",
   'the methods of promises': 'Promise.prototype.then = () => { throw 1 }',
   'an error of each object': "Object.prototype.error = 'polluted'",
-  'the functions of Buffer': 'for (const name of Object.getOwnPropertyNames(Buffer)) try { Buffer[name] = undefined } catch {}',
-  'the emitter of events': "const { EventEmitter } = await import('node:events'); EventEmitter.prototype.emit = () => { throw 1 }",
+  'the functions of Buffer':
+    'for (const name of Object.getOwnPropertyNames(Buffer)) try { Buffer[name] = undefined } catch {}',
+  'the emitter of events':
+    "const { EventEmitter } = await import('node:events'); EventEmitter.prototype.emit = () => { throw 1 }",
 }
 
 /**

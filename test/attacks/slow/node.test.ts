@@ -174,8 +174,6 @@ for (;;);`)
   })
 
   it.each([
-    ['memory in arrays', 'const a = []\nfor (;;) a.push(new Array(1e6).fill(a.length))', /memory/],
-    ['memory in buffers', 'const a = []\nfor (;;) a.push(Buffer.alloc(1e7, 1))', /memory/],
     [
       'memory in WebAssembly',
       'const a = []\nfor (;;) new Uint8Array(a[a.push(new WebAssembly.Memory({ initial: 1000 })) - 1].buffer).fill(1)',
@@ -186,16 +184,10 @@ for (;;);`)
     ['time in microtasks', 'const f = () => Promise.resolve().then(f)\nawait f()', /it may run/],
     ['time in an expression', "/^(a+)+$/.test('a'.repeat(50) + 'b')", /it may run/],
     [
-      'processes',
-      "import { spawn } from 'node:child_process'\nfor (let n = 0; n < 500; n++) spawn('/bin/sleep', ['1']).on('error', () => {})\nconsole.log('done')",
-      /^$/,
-    ],
-    [
-      'files',
+      'of /tmp',
       "import { writeFileSync } from 'node:fs'\nfor (let n = 0; ; n++) writeFileSync('/tmp/' + n, Buffer.alloc(1e7))",
       /ENOSPC|memory/,
     ],
-    ['the network', "await fetch('http://169.254.169.254')", /fetch failed/],
   ])('J07 code that takes all %s ends only its own cell', async (_, source, error) => {
     const { outcome } = await attack(source, 5)
     expect('error' in outcome ? outcome.error : '').toMatch(error)

@@ -12,7 +12,7 @@
  *
  * 1. Only connecting is repeated, for 30 seconds: a request that was sent may have an effect, and is never sent again.
  * 2. An answer may take any time. The host limits calls.
- * 3. Words of the command line are only data: they become JSON strings.
+ * 3. Words of the command line are only data: they become JSON strings. So is stdin: it is a body of its own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void append(struct buffer *buffer, const char *data, size_t length) {
 
 static void append_text(struct buffer *buffer, const char *text) { append(buffer, text, strlen(text)); }
 
-/* Appends a JSON string. Bytes that are not UTF-8 are left to the server, which replaces them. */
+/* Appends a JSON string. Bytes that are not UTF-8 are left to the server, which refuses them. */
 static void append_string(struct buffer *buffer, const char *text) {
     char escape[8];
     append(buffer, "\"", 1);
@@ -131,37 +131,41 @@ static int request(const char *command, const char *method, const char *target, 
     return exit_code;
 }
 
+/* The target of a request, with a name as its query. */
+static struct buffer target_of(const char *path, const char *name) {
+    struct buffer target = {0};
+    char escape[4];
+    append_text(&target, path);
+    if (name) append_text(&target, "?name=");
+    for (; name && *name; name++)
+        append(&target, escape, (size_t)snprintf(escape, sizeof escape, "%%%02X", (unsigned char)*name));
+    append(&target, "", 1);
+    return target;
+}
+
 static int call(int count, char **words) {
-    struct buffer body = {0}, result = {0};
-    append_text(&body, "{\"name\": ");
-    append_string(&body, words[0]);
+    struct buffer body = {0}, result = {0}, target = target_of("/tools/call", NULL);
     if (count == 2 && strcmp(words[1], "-") == 0) {
-        append_text(&body, ", \"arguments\": ");
-        size_t before = body.length;
+        target = target_of("/tools/call", words[0]);
         read_all(&body, 0);
-        if (body.length == before) append_text(&body, "{}");
+        if (body.length == 0) append_text(&body, "{}");
     } else {
+        append_text(&body, "{\"name\": ");
+        append_string(&body, words[0]);
         append_text(&body, ", \"words\": [");
         for (int index = 1; index < count; index++) {
             if (index > 1) append(&body, ",", 1);
             append_string(&body, words[index]);
         }
-        append_text(&body, "]");
+        append_text(&body, "]}");
     }
-    append_text(&body, "}");
-    int code = request("tool", "POST", "/tools/call", &body, &result);
+    int code = request("tool", "POST", target.data, &body, &result);
     if (code == 0 && write_all(1, result.data, result.length) != 0) return fail(74, "tool", "can't write the result");
     return code;
 }
 
 static int help(const char *name) {
-    struct buffer target = {0}, text = {0};
-    char escape[4];
-    append_text(&target, "/tools/help");
-    if (name) append_text(&target, "?name=");
-    for (; name && *name; name++)
-        append(&target, escape, (size_t)snprintf(escape, sizeof escape, "%%%02X", (unsigned char)*name));
-    append(&target, "", 1);
+    struct buffer target = target_of("/tools/help", name), text = {0};
     int code = request("tool", "GET", target.data, NULL, &text);
     if (code == 0 && write_all(1, text.data, text.length) != 0) return 74;
     return code;

@@ -29,7 +29,6 @@ const context = vm.createContext(Object.create(null))
 /** What the context of the runner has of Node.js. */
 const globals = {
   AbortController,
-  Buffer,
   performance,
   process,
   programGlobal: globalThis,

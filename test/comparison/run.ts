@@ -59,11 +59,12 @@ export async function runContainer(
   }
 }
 
-/** Runs cells in a new session, until one of them does not complete. */
+/** Runs cells in a new session, until one of them does not complete, or until its sandbox is lost. */
 export async function runInRunner(
   backend: SandboxBackend,
   { language, limits }: Place,
   cells: readonly string[],
+  { stopsAtFailure = true } = {},
 ): Promise<Ended> {
   const host = new SessionHost({ namespace, backends: [backend], tools: [] })
   const session = { id: `comparison-${randomUUID()}`, epoch: 1, backend: backend.name, startedAt: Date.now() }
@@ -90,7 +91,7 @@ export async function runInRunner(
       } while (answer.type === 'suspended')
       ended = describeEnd(answer)
       if ('error' in answer) text += `\n${answer.error}`
-      if (answer.type !== 'completed') break
+      if (answer.type === 'lost' || (stopsAtFailure && answer.type !== 'completed')) break
     }
     return { ended, text }
   } catch (thrown) {

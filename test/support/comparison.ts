@@ -8,7 +8,7 @@ import { temporaryFolder } from './folders.js'
 
 /** Runs a comparison of `test/comparison/` with a list of expected differences of its own. */
 export async function runComparison(
-  suite: 'cpython' | 'node' | 'test262',
+  suite: 'bash' | 'cpython' | 'human-eval-x' | 'node' | 'test262',
   expected: readonly string[],
   words: readonly string[],
 ): Promise<{ readonly status: number | null; readonly output: string }> {

@@ -42,11 +42,7 @@ class Evaluator {
     }
     if (promise === undefined) throw syntaxErrorOf(answer, number)
     this.held.push(promise)
-    then.call(
-      promise,
-      () => onEnd(),
-      (error) => onEnd({ error }),
-    )
+    Reflect.apply(then, promise, [() => onEnd(), (error) => onEnd({ error })])
   }
 
   /** The names of variables that are no properties of the global object. */

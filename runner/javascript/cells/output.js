@@ -76,7 +76,7 @@ class OutputCapture {
     let last = ''
     // Checked again: a child may print meanwhile.
     for (let parts; (parts = this.#undrained()).length > 0;) {
-      const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, parts.at(-1).end - this.offset))
+      const chunk = new Uint8Array(Math.min(CHUNK_BYTES, parts.at(-1).end - this.offset))
       for (const { stream, end } of parts) {
         while (this.offset < end) {
           const count = readSync(this.file, chunk, 0, Math.min(chunk.length, end - this.offset), this.offset)

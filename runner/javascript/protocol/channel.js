@@ -7,10 +7,18 @@
  *
  * 1. A frame is written whole, or the process ends.
  * 2. Reading blocks the whole thread: while the runner waits for the host, no code of the program runs.
+ * 3. Code that changes `Buffer` or `Uint8Array` changes no frame: bytes are arrays of the runner's own context.
  */
 'use strict'
+const { TextDecoder, TextEncoder } = require('node:util')
+
 const OPENING_BRACE = 0x7b
 const { parse, stringify } = JSON
+const MAXIMUM_BYTES_PER_UNIT = 3 // of UTF-8 for a unit of UTF-16
+const encoder = new TextEncoder()
+const encodeInto = encoder.encodeInto.bind(encoder)
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const decode = decoder.decode.bind(decoder)
 
 class Channel {
   /**
@@ -20,20 +28,20 @@ class Channel {
   constructor(port) {
     this.port = port
     this.frameLimit = 1 << 24
-    this.buffer = Buffer.alloc(0)
-    this.chunk = Buffer.alloc(1 << 16)
+    this.buffer = new Uint8Array(0)
+    this.chunk = new Uint8Array(1 << 16)
   }
 
   /** Returns the number of bytes of the frame. Throws RangeError for a frame over the limit. */
   send(message) {
-    const body = Buffer.from(stringify(message))
-    if (body.length >= this.frameLimit)
-      throw new RangeError(`a frame of ${body.length} bytes is over the limit of ${this.frameLimit}`)
-    const frame = Buffer.allocUnsafe(4 + body.length)
-    frame.writeUInt32BE(body.length)
-    body.copy(frame, 4)
-    this.port.write(frame)
-    return body.length
+    const text = stringify(message)
+    const frame = new Uint8Array(4 + MAXIMUM_BYTES_PER_UNIT * text.length)
+    const { written: length } = encodeInto(text, frame.subarray(4))
+    if (length >= this.frameLimit)
+      throw new RangeError(`a frame of ${length} bytes is over the limit of ${this.frameLimit}`)
+    new DataView(frame.buffer).setUint32(0, length)
+    this.port.write(frame.subarray(0, 4 + length))
+    return length
   }
 
   /** Blocks until a frame has arrived. Ends the process when the host has closed the connection. */
@@ -45,7 +53,10 @@ class Channel {
       if (frame) continue
       const count = this.port.read(this.chunk)
       if (count === 0) this.port.end()
-      this.buffer = Buffer.concat([this.buffer, this.chunk.subarray(0, count)])
+      const before = this.buffer
+      this.buffer = new Uint8Array(before.length + count)
+      this.buffer.set(before)
+      this.buffer.set(this.chunk.subarray(0, count), before.length)
     }
   }
 
@@ -59,7 +70,7 @@ class Channel {
         this.buffer = this.buffer.subarray(1) // a zero byte, but not the first byte of a length
         continue
       }
-      const end = 4 + this.buffer.readUInt32BE(0)
+      const end = 4 + new DataView(this.buffer.buffer, this.buffer.byteOffset).getUint32(0)
       const cut = this.buffer.subarray(0, end).indexOf(0, 4)
       if (cut >= 0) {
         this.buffer = this.buffer.subarray(cut) // a new frame begins inside this one: the sender of this one died
@@ -77,8 +88,8 @@ class Channel {
 function parseFrame(frame) {
   const lineBreak = frame.indexOf(10)
   try {
-    const message = parse(frame.toString('utf8', 0, lineBreak < 0 ? frame.length : lineBreak))
-    return lineBreak < 0 ? message : { ...message, text: frame.toString('utf8', lineBreak + 1) }
+    const message = parse(decode(frame.subarray(0, lineBreak < 0 ? frame.length : lineBreak)))
+    return lineBreak < 0 ? message : { ...message, text: decode(frame.subarray(lineBreak + 1)) }
   } catch {
     return undefined
   }

@@ -27,6 +27,11 @@ export interface AttackResult {
   readonly milliseconds: number
 }
 
+interface AttackEnvironmentOptions extends TestEnvironmentOptions {
+  /** The language of the attacks. */
+  readonly language?: string
+}
+
 /**
  * A test environment for hostile programs, with a secret in the worker's environment and in a file of the host.
  * Invariants after each attack: (1) the worker works, (2) the next session is clean, (3) no container is left, (4) the
@@ -36,19 +41,21 @@ export class AttackEnvironment {
   readonly env: TestEnvironment
   readonly canary = `${canaryPrefix}${randomUUID()}`
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'ptc-attackEnv-'))
+  readonly #language: string
   readonly #cleanup: () => Promise<void>
 
-  private constructor(env: TestEnvironment, end: () => Promise<void>) {
+  private constructor(env: TestEnvironment, language: string, end: () => Promise<void>) {
     this.env = env
+    this.#language = language
     this.#cleanup = end
     process.env['PTC_ATTACK_CANARY'] = this.canary
     writeFileSync(this.flagFile, this.canary)
   }
 
-  static async start(options: TestEnvironmentOptions = {}): Promise<AttackEnvironment> {
+  static async start({ language = 'python', ...options }: AttackEnvironmentOptions = {}): Promise<AttackEnvironment> {
     let end = (): Promise<void> => Promise.resolve()
     const env = await TestEnvironment.start({ ...options, onCleanup: (given) => (end = given) })
-    return new AttackEnvironment(env, end)
+    return new AttackEnvironment(env, language, end)
   }
 
   /** A file on the host that contains the secret. */
@@ -60,7 +67,7 @@ export class AttackEnvironment {
   async attack(source: string, limits: Partial<Limits> = {}): Promise<AttackResult> {
     const memory = monitorMemory()
     const begun = performance.now()
-    const { outcome } = await this.env.runProgram(source, { limits })
+    const { outcome } = await this.env.runProgram(source, { limits, language: this.#language })
     const milliseconds = performance.now() - begun
     const memoryGrowthBytes = memory.stop()
     const attacked = this.env.lastRun

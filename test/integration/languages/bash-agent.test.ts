@@ -6,14 +6,14 @@ import { answerResult, code, turn } from '../../support/script.js'
 import { Deferred, tool } from '../../support/tools.js'
 
 describeDocker('an agent whose language is bash', () => {
-  it('an agent runs bash, keeps its variables, and calls tools one after another and at once', async () => {
+  it('an agent runs bash, keeps its variables and its mode, and calls tools one after another and at once', async () => {
     const square = tool('square', ({ n }) => Number(n) ** 2)
     const env = await TestEnvironment.start({
       backend: 'docker',
       tools: [square],
       script: [
-        turn(code('sum=0\nfor n in 1 2 3; do sum=$((sum + $(tool square n=$n))); done')),
-        turn(code('for n in 4 5; do tool square n=$n >$n & done\nwait\necho $sum $(cat 4 5)')),
+        turn(code('set -o posix\nsum=0\nfor n in 1 2 3; do sum=$((sum + $(tool square n=$n))); done')),
+        turn(code('tool square n=4 >4 &\necho \'{"n": 5}\' | tool square - >5 &\nwait\necho $sum $(cat 4 5)')),
         answerResult,
       ],
     })

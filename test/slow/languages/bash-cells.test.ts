@@ -38,12 +38,22 @@ const programs: Readonly<Record<string, readonly [cells: readonly string[], expe
       'set -u -o pipefail; shopt -s extglob',
       'shopt -q extglob && [[ aab == +(a)b ]] && echo glob; set -o | grep -c "^\\(nounset\\|pipefail\\).*on"; echo $missing; echo no',
     ],
-    { output: /^glob\n2\ncell-2\.sh: line 1: missing: unbound variable/, type: 'failed' },
+    { output: /^glob\n2\n\/run\/tools\/bash\/cell-2\.sh: line 1: missing: unbound variable/, type: 'failed' },
+  ],
+  'posix mode stays': [['set -o posix; x=1', 'set -o | grep -c "^posix.*on"; x=2', 'echo $x'], { output: '2\n' }],
+  'an error of an assignment does not end the script': [
+    ['declare -i i\ni=0#4\necho after'],
+    { output: /0#4: invalid number [^\n]*\nafter\n$/ },
+  ],
+  'the script is a file, with a name': [
+    ['f() { caller 0; }; f; echo ${BASH_SOURCE##*/} ${0##*/} ${FUNCNAME:-none}'],
+    { output: '1 main /run/tools/bash/cell-1.sh\ncell-1.sh cell-1.sh none\n' },
   ],
   'the working directory and umask stay': [
     ['mkdir -p d/e; cd d/e; umask 077', 'pwd; cd - >/dev/null; pwd; umask'],
     { output: '/tmp/d/e\n/tmp\n0077\n' },
   ],
+  'no working directory before the first one': [['true', 'cd -; echo $?'], { output: /OLDPWD not set\n1\n$/ }],
   'set -e ends a cell at the first failure, and is on in the next one': [
     ['set -e; x=1; false; x=2', 'echo $x $-; false; echo no'],
     { output: /^1 e\S*\n$/, type: 'failed', error: 'exit code 1' },
@@ -66,6 +76,18 @@ const programs: Readonly<Record<string, readonly [cells: readonly string[], expe
     ["trap 'echo bye' EXIT; trap 'echo usr' USR1; trap -p", 'kill -USR1 $$; trap -p EXIT; echo end'],
     { output: 'usr\nend\n' },
   ],
+  'the traps ERR and DEBUG stay, and can be removed': [
+    [
+      "trap 'echo err' ERR; trap 'n=$((n + 1))' DEBUG",
+      'false; ((n > 0)) && echo debug; trap - ERR DEBUG; n=0; false; echo $n',
+      'false; echo $n',
+    ],
+    { output: '0\n' },
+  ],
+  'trap -p shows an EXIT trap as bash does': [
+    [`trap "echo 'a b'" EXIT; trap -p EXIT`],
+    { output: "trap -- 'echo '\\''a b'\\''' EXIT\na b\n" },
+  ],
   'an EXIT trap of a subshell': [["(trap 'echo sub' EXIT); echo main"], { output: 'sub\nmain\n' }],
   'an ERR trap and LINENO': [
     ["trap 'echo failed at $LINENO' ERR\ntrue\nfalse\necho end"],
@@ -73,7 +95,7 @@ const programs: Readonly<Record<string, readonly [cells: readonly string[], expe
   ],
   'an error names the line of the cell': [
     ['true\nnosuch\n'],
-    { output: 'cell-1.sh: line 2: nosuch: command not found\n', error: /exit code 127/ },
+    { output: '/run/tools/bash/cell-1.sh: line 2: nosuch: command not found\n', error: /exit code 127/ },
   ],
   'a syntax error': [
     ['echo a\nif then\n'],

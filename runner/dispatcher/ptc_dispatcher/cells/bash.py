@@ -1,4 +1,5 @@
-"""Cells in bash. Each is a script in a process of its own, so `exit`, `set -e` and EXIT traps are as in any script.
+"""Cells in bash. Each is a script in a process of its own, so `exit`, `set -e` and EXIT traps are as in any script. It is
+a file: with `bash -c`, some errors would end the script, and `$BASH_SOURCE` and `caller` would not know it.
 
 The state goes from cell to cell as text. At the end of a cell, a trap writes variables, functions, options, traps,
 aliases, umask and working directory; the next cell reads them at its start (BASH_ENV). Not kept are background jobs,
@@ -22,31 +23,33 @@ from .command import cell_source
 from .process import ProcessCell
 
 BASH = "/bin/bash"
-MAXIMUM_ARGUMENT_BYTES = 100_000  # the kernel passes up to 128 KiB in one argument; longer code is passed as a file
 MAXIMUM_STATE_BYTES = 16 << 20
 MAXIMUM_ERROR_CHARACTERS = 2_000
 NOT_KEPT = "[the variables of this script are not kept: it was killed or replaced, or they are too large]"
 
-# Variables that bash sets itself: restoring one is an error, or has an effect.
+# Variables that bash sets itself: restoring one is an error, or has an effect. POSIXLY_CORRECT comes with the option
+# `posix`, in which the prelude is no valid script.
 OWN_VARIABLE = re.compile(
     r"BASH|BASHOPTS|BASHPID|BASH_(?!COMPAT$|XTRACEFD$)\w*|COMP_\w*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|"
-    r"GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OSTYPE|PIPESTATUS|PPID|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|"
-    r"_|__ptc_\w*"
+    r"GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OSTYPE|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|SECONDS|SHELLOPTS|SHLVL|"
+    r"SRANDOM|UID|_|__ptc_\w*"
 )
 DECLARATION = re.compile(r"declare -\S+ (\w+)(?:=|$)")
 
-# `>|` also writes with `set -C`; `builtin` also works when the script has functions of these names.
+# `>|` also writes with `set -C`; `builtin` also works when the script has functions of these names. A function does not see
+# the traps DEBUG, ERR and RETURN of the script, and bash sets them again at its end if it has removed them. So they are
+# written outside of a function, and `trap - ERR` in one sets a command that does nothing.
 PRELUDE = r"""
 unset BASH_ENV
 __ptc_folder=%(folder)s __ptc_shell=$BASHPID __ptc_exit_trap= __ptc_code= __ptc_pipe=
 . "$__ptc_folder/restore" 2>/dev/null
 __ptc_save() {
-  builtin set +o >|"$__ptc_folder/options"
-  builtin set +eEuTx
-  builtin trap - EXIT
-  builtin trap -p >|"$__ptc_folder/traps"
-  builtin trap - DEBUG ERR RETURN
-  { builtin shopt -p; builtin alias -p; builtin umask -p; builtin printf 'builtin cd -- %%q\n' "$PWD"; } >|"$__ptc_folder/rest"
+  {
+    builtin shopt -p
+    builtin alias -p
+    builtin umask -p
+    builtin printf 'builtin cd -- %%q\nbuiltin unset OLDPWD\n' "$PWD"
+  } >|"$__ptc_folder/rest"
   { builtin declare -f; builtin declare -Fx; } >|"$__ptc_folder/functions"
   builtin declare -p >|"$__ptc_folder/variables"
   builtin echo "$__ptc_pipe" >|"$__ptc_folder/saved"
@@ -59,11 +62,16 @@ trap() {
     return 0
   fi
   if [[ $BASHPID != "$__ptc_shell" || " $* " != *' EXIT '* && " $* " != *' 0 '* ]]; then
-    builtin trap "$@"
-    return
+    builtin trap "$@" || return
+    if [[ $1 == - ]]; then
+      for __ptc_signal in DEBUG ERR RETURN; do
+        [[ " $* " != *" $__ptc_signal "* ]] || builtin trap : "$__ptc_signal"
+      done
+    fi
+    return 0
   fi
   if [[ $1 == -p ]]; then
-    [[ -z $__ptc_exit_trap ]] || builtin printf 'trap -- %%q EXIT\n' "$__ptc_exit_trap"
+    [[ -z $__ptc_exit_trap ]] || builtin printf 'trap -- %%s EXIT\n' "${__ptc_exit_trap@Q}"
     return 0
   fi
   [[ $1 != -- ]] || shift
@@ -81,7 +89,15 @@ trap() {
 }
 builtin trap '
   __ptc_code=$? __ptc_pipe=${PIPESTATUS[*]}
-  { __ptc_save; } 2>/dev/null
+  {
+    builtin set +o >|"$__ptc_folder/options"
+    builtin set +eEuTx +o posix
+    builtin trap -p DEBUG >|"$__ptc_folder/debug"
+    builtin trap - DEBUG EXIT
+    builtin trap -p >|"$__ptc_folder/traps"
+    builtin trap - ERR RETURN
+    __ptc_save
+  } 2>/dev/null
   if [[ -n $__ptc_exit_trap ]]; then
     . "$__ptc_folder/options" 2>/dev/null
     if ((__ptc_code)); then __ptc_status "$__ptc_code" || eval "$__ptc_exit_trap"; else __ptc_status 0; eval "$__ptc_exit_trap"; fi
@@ -100,14 +116,21 @@ class BashState:
         self.last = ""  # traps, and the options that would affect the prelude
 
     def prepare(self, random):
-        """Writes the files for the next cell. Returns the path of the prelude."""
+        """Writes the files that restore the state. Returns the path of the prelude."""
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         prelude = PRELUDE % {"folder": shlex.quote(self.folder), "random": random}
         for name, text in (("restore", self.before), ("restore-last", self.last), ("prelude", prelude)):
             with open(self._path(name), "wb") as file:
                 file.write(text.encode("utf-8", "surrogateescape"))
-        self._remove("saved")
+        remove(self._path("saved"))
         return self._path("prelude")
+
+    def write_script(self, name, source):
+        """Returns the path of the script of a cell."""
+        path = self._path(name)
+        with open(path, "wb") as file:
+            file.write(source.encode("utf-8", "replace").replace(b"\0", b""))
+        return path
 
     def take_saved(self):
         """Reads what the trap has written. Returns the exit codes of the last pipeline; None when there is no state."""
@@ -115,7 +138,8 @@ class BashState:
             return None
         variables = "".join(self._declarations())
         self.before = "\n".join((self._read("rest"), self._read("functions"), variables))
-        self.last = "\n".join((self._read("traps"), self._read("options")))
+        # The DEBUG trap comes last: it is executed before each command that follows it.
+        self.last = "\n".join((self._read("options"), self._read("traps"), self._read("debug")))
         return self._read("saved").strip()
 
     def _declarations(self):
@@ -132,17 +156,13 @@ class BashState:
         with open(self._path(name), "rb") as file:
             return file.read(MAXIMUM_STATE_BYTES).decode("utf-8", "surrogateescape")
 
-    def _remove(self, name):
-        try:
-            os.unlink(self._path(name))
-        except FileNotFoundError:
-            pass
-
     def set_variable(self, name, value):
         self.before += f"\n{name}={shlex.quote(value)}\n"
 
 
 class BashCell(ProcessCell):
+    script = None
+
     @classmethod
     def start(cls, session, frame, input_data):
         cell = cls(session)
@@ -152,12 +172,12 @@ class BashCell(ProcessCell):
             source = cell_source(session, frame)
             seed = f"{session.hello['seed']} {session.hello['session']} {frame['cell']}"
             prelude = session.bash.prepare(zlib.crc32(seed.encode()))
-            name = f"cell-{frame['cell']}.sh"
-            if frame.get("checked") and (problem := syntax_error(name, source)):
+            cell.script = session.bash.write_script(f"cell-{frame['cell']}.sh", source)
+            if frame.get("checked") and (problem := syntax_error(cell.script)):
                 cell.fail(problem)
                 return cell
             environment = {**session.server.environment, "BASH_ENV": prelude}
-            cell.start_process(command(session.bash.folder, name, source), environment, os.getcwd())
+            cell.start_process([BASH, cell.script], environment, os.getcwd())
         except CellStop as stop:
             cell.fail(str(stop), stop.kind)
         except (OSError, ValueError) as problem:
@@ -177,30 +197,25 @@ class BashCell(ProcessCell):
         codes = self.pipe.split()
         return f"[exit codes of the last pipeline: {self.pipe}]" if len(codes) > 1 and set(codes) != {"0"} else ""
 
+    def finish(self):
+        super().finish()
+        if self.script is not None:
+            remove(self.script)
 
-def syntax_error(name, source):
+
+def syntax_error(script):
     """Returns what bash says of a script that it can't read; "" when it can. Nothing of the script is executed."""
     # A script may switch extended patterns on in an earlier cell. Aliases are not known here, and change no valid script
     # into an invalid one that anybody would write.
-    data = encoded(source)
-    if len(data) > MAXIMUM_ARGUMENT_BYTES:
-        return ""
-    check = subprocess.run([BASH, "-O", "extglob", "-n", "-c", data, name], capture_output=True, stdin=subprocess.DEVNULL)
+    check = subprocess.run([BASH, "-O", "extglob", "-n", script], capture_output=True, stdin=subprocess.DEVNULL)
     return check.stderr.decode("utf-8", "replace").strip()[:MAXIMUM_ERROR_CHARACTERS] if check.returncode else ""
 
 
-def encoded(source):
-    return source.encode("utf-8", "replace").replace(b"\0", b"")
-
-
-def command(folder, name, source):
-    data = encoded(source)
-    if len(data) <= MAXIMUM_ARGUMENT_BYTES:
-        return [BASH, "-c", data, name]
-    path = os.path.join(folder, name)
-    with open(path, "wb") as file:
-        file.write(data)
-    return [BASH, path]
+def remove(path):
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
 
 
 def text_of(session, container):

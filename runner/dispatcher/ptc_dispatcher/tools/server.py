@@ -7,6 +7,7 @@
 | GET /tools/schema?name=NAME  | {"name", "description", "inputSchema"}                                             |
 | GET /tools/help[?name=NAME]  | the text of `tool --help`                                                          |
 | POST /tools/call             | {"name", "arguments"} or {"name", "words"}: the result as JSON                     |
+| POST /tools/call?name=NAME   | the arguments: the result as JSON. No text of the arguments can name another tool  |
 | POST /sleep                  | {"seconds"}: null, after this time of the program                                  |
 | GET /time                    | {"time"}: seconds since 1970 by the clock of the program                           |
 
@@ -156,7 +157,7 @@ class ToolServer:
         if url.path in ROUTES and method != expected:
             raise ToolFailure("method_not_allowed", f"{url.path} takes {expected}")
         cached = {"Cache-Control": f"max-age={CACHE_SECONDS}"}
-        name = parse_qs(url.query).get("name", [None])[0]
+        name = parse_qs(url.query, keep_blank_values=True).get("name", [None])[0]
         signatures = list({signature["name"]: signature for signature in requests.tools.values()}.values())
         if url.path == "/health":
             return _json({"status": "ok"})
@@ -175,7 +176,8 @@ class ToolServer:
             schema = signature.get("schema", {"type": "object"})
             return _json({"name": signature["name"], "description": summary_of(signature), "inputSchema": schema}, cached)
         if url.path == "/tools/call":
-            return await self._call(pid, _object(body))
+            content = _object(body)
+            return await self._call(pid, content if name is None else {"name": name, "arguments": content})
         if url.path == "/sleep":
             seconds = _object(body).get("seconds")
             if type(seconds) not in (int, float) or not 0 <= seconds <= 1e9:

@@ -119,7 +119,7 @@ const cells: Column['cells'] = {
   'an error has its type, its message, and lines of cells only': differs(
     'A failed command prints its line to stderr. In a function of an earlier cell the line is another one.',
     'true\n\nnosuch || true',
-    'cell-1.sh: line 3: nosuch: command not found\n',
+    '/run/tools/bash/cell-1.sh: line 3: nosuch: command not found\n',
   ),
   'an error has its cause': differs('There are no exceptions.'),
   'a syntax error has its line, and nothing of the cell runs': {

@@ -28,7 +28,7 @@ describeDocker('hostile code in JavaScript', () => {
       "import { writeSync } from 'node:fs'\nwriteSync(4, Buffer.concat([Buffer.from([0, 0, 0, 2]), Buffer.from('{}')]))\nconsole.log('sent')",
       /protocol|violat|frame/i,
     ],
-  ] as const)('code in JavaScript that %s ends only its own cell', async (_, source, expected) => {
+  ] as const)('J08 code in JavaScript that %s ends only its own cell', async (_, source, expected) => {
     const env = await TestEnvironment.start({
       backend: 'docker',
       script: [turn(code('globalThis.kept = 7')), turn(code(source)), turn(code('console.log(kept)')), answerResult],

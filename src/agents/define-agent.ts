@@ -21,6 +21,7 @@ const definitionKeys: readonly string[] = [
   'agents',
   'sandbox',
   'language',
+  'environment',
   'model',
   'temperature',
   'thinking',
@@ -44,6 +45,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
 ): Agent<Output> {
   const { name, instructions, description, tools, skills, agents = [], sandbox = 'own', language, model } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
+  const { environment } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -84,6 +86,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     agents: Object.freeze([...agents]),
     sandbox,
     language: language && languageNameOf(language),
+    environment,
     model,
     settings: defined({ temperature, thinking, effort }),
     serverTools,

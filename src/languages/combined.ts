@@ -7,22 +7,24 @@ import type { ExampleCall, Language } from './language.js'
  */
 export function combineLanguages(first: Language, ...others: readonly Language[]): Language {
   const all = [first, ...others]
+  const written = others.filter(({ isInternal }) => isInternal !== true)
   const { isEmbedded: _, hosted: __, ...ofFirst } = first
   return {
     ...ofFirst,
     name: all.map(({ name }) => name).join(','),
-    title: all.map(({ title }) => title).join(', '),
+    title: [first, ...written].map(({ title }) => title).join(', '),
     runner: dispatcherOf(all),
     // A tool has one name in the code of a run.
     isReservedName: (name) => all.some((each) => each.isReservedName(name)),
     describeTools: (stubs, options) =>
-      `${first.describeTools(stubs, options)}\n\n${describeOthers(first, others, options.example)}`,
-    describeAsFurther: (example) => all.map((each) => each.describeAsFurther(example)).join(' '),
+      [first.describeTools(stubs, options), describeOthers(first, written, options.example)].join('\n\n').trimEnd(),
+    describeAsFurther: (example) => [first, ...written].map((each) => each.describeAsFurther(example)).join(' '),
     callsIn: (text) => all.map((each) => each.callsIn(text)).find((names) => names.length > 0) ?? [],
   }
 }
 
 function describeOthers(first: Language, others: readonly Language[], example: ExampleCall | undefined): string {
+  if (others.length === 0) return ''
   const lines = others.map((each) => `- \`${each.name}\`: ${each.describeAsFurther(example)}`)
   return `\
 Code without \`language\` is ${first.title}. Other languages have the same tools, limits, and files in /tmp, the working \

@@ -1,5 +1,5 @@
 import { executeCodeTool } from '../../common/names.js'
-import { languageNamesOf } from '../../common/run/language-names.js'
+import { codeLanguagesOf } from '../../common/run/environment.js'
 import type { ModelTool } from '../provider.js'
 import type { Environment, EnvironmentLimits, Language, ToolsOptions } from '../../languages/index.js'
 
@@ -14,7 +14,7 @@ export function codeTool(
   limits: EnvironmentLimits,
   options: Environment & ToolsOptions = {},
 ): ModelTool {
-  const names = [...languageNamesOf(language.name)]
+  const names = [...codeLanguagesOf(language.name)]
   return {
     name: executeCodeTool,
     description: [language.describeEnvironment(limits, options), language.describeTools(stubs, options)].join('\n\n'),

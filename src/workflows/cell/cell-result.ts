@@ -118,6 +118,15 @@ export function toToolResultText({ end, output }: CellRun): {
   return { text: lines.join('\n'), isError }
 }
 
+/** Returns the result of a command for the model: the output, then the exit code and the duration. */
+export function toCommandResult({ end, ...cell }: CellRun): ReturnType<typeof toToolResultText> {
+  const { status, usage } = end
+  if ((status !== 'ok' && status !== 'code_error') || usage === undefined) return toToolResultText({ end, ...cell })
+  const exit = status === 'ok' ? 'exit code 0' : end.error
+  const result = { status: 'code_error', error: `[${exit}, ${(usage.runMs / 1_000).toFixed(1)} s]` } as const
+  return { ...toToolResultText({ ...cell, end: result }), isError: status !== 'ok' }
+}
+
 function describeFailure(end: CellEnd): string[] {
   switch (end.status) {
     case 'ok':

@@ -11,7 +11,7 @@
  * 2. A cell has all that its result depends on, besides the files: also the policy of the run.
  */
 
-import type { JsonObject, JsonValue } from '../json/json.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json.js'
 import { languageNamesOf } from './language-names.js'
 
 /** The language of the cells of environment tools: each is a JSON object, an {@link EnvironmentProgram}. */
@@ -107,6 +107,30 @@ export function environmentCellOf(
     ...(sensitiveFiles !== undefined && { sensitiveFiles }),
   }
   return { code: JSON.stringify(program), language: environmentLanguage, tool }
+}
+
+interface DisplayedCell {
+  readonly code: string
+  readonly language?: string | undefined
+}
+
+/** The tool and the arguments of a cell, for people. Returns the code and the language of any other cell. */
+export function displayOfCell({ code, language }: DisplayedCell): DisplayedCell {
+  const program = language === environmentLanguage ? parseProgram(code) : undefined
+  if (program === undefined) return { code, language }
+  const { command } = program.arguments
+  const isCommand = program.tool === executeCommandTool && typeof command === 'string'
+  return { code: isCommand ? command : JSON.stringify(program.arguments), language: program.tool }
+}
+
+/** Returns undefined for a text that was cut, and for one that no use of a tool made. */
+function parseProgram(code: string): Pick<EnvironmentProgram, 'tool' | 'arguments'> | undefined {
+  try {
+    const { tool, arguments: args } = JSON.parse(code) as Record<string, unknown>
+    return typeof tool === 'string' && isJsonObject(args) ? { tool, arguments: args } : undefined
+  } catch {
+    return undefined
+  }
 }
 
 export function isEnvironmentTool(name: unknown): name is EnvironmentTool {

@@ -1,4 +1,3 @@
-import { environmentLanguage } from '../../common/run/environment.js'
 import { languageNamesOf } from '../../common/run/language-names.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import { truncateEnd } from '../../common/text/text.js'
@@ -12,7 +11,6 @@ export function problemOfCellLanguage(
 ): string | undefined {
   const names = languageNamesOf(own)
   if (language === undefined || names.includes(language)) return undefined
-  if (language === environmentLanguage) return 'it was started without an environment'
   const asked = typeof language === 'string' ? JSON.stringify(truncateEnd(language, maxNameCharacters)) : 'of that name'
   return `there is no language ${asked} here, only ${names.join(', ')}`
 }

@@ -105,11 +105,14 @@ export async function toCellOutcome({ end, output, stderrOf }: CellRun, run: Run
 
 const variablesRolledBack = 'Variables of this cell are gone; those of earlier cells are there.'
 
-/** Returns the result of a cell for the model: the output, then the failure. External output is joined later. */
-export function toToolResultText({ end, output }: CellRun): {
+/** The result of a cell for the model. */
+export interface CellText {
   readonly text: string | TextParts
   readonly isError: boolean
-} {
+}
+
+/** Returns the result of a cell for the model: the output, then the failure. External output is joined later. */
+export function toToolResultText({ end, output }: CellRun): CellText {
   const isError = end.status !== 'ok'
   const failure = describeFailure(end).filter((line) => line !== '')
   if (typeof output !== 'string') return { text: { ...output, suffix: failure.join('\n') }, isError }
@@ -119,7 +122,7 @@ export function toToolResultText({ end, output }: CellRun): {
 }
 
 /** Returns the result of a command for the model: the output, then the exit code and the duration. */
-export function toCommandResult({ end, ...cell }: CellRun): ReturnType<typeof toToolResultText> {
+export function toCommandResult({ end, ...cell }: CellRun): CellText {
   const { status, usage } = end
   if ((status !== 'ok' && status !== 'code_error') || usage === undefined) return toToolResultText({ end, ...cell })
   const exit = status === 'ok' ? 'exit code 0' : end.error

@@ -136,14 +136,15 @@ async function executeCode(
   )
   if (problem !== undefined) return toolResult(use, problem, true)
   const code = { source, language, toolUseId: use.id }
+  const describe = use.input['tool'] === executeCommandTool ? toCommandResult : toToolResultText
   if (shared) {
-    const { text, isError } = await shared.execute(code)
+    const { text, isError } = await shared.execute(code, describe)
     return toolResult(use, text, isError)
   }
   const cell = await (suspended ? resumeCell(runtime, suspended) : runCell(runtime, code))
   const { dataFlow } = runtime.calls
   if (hasText(cell)) dataFlow.readOutput(dataFlow.ofSession)
-  const { text, isError } = use.input['tool'] === executeCommandTool ? toCommandResult(cell) : toToolResultText(cell)
+  const { text, isError } = describe(cell)
   return toolResult(use, text, isError)
 }
 

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Budget } from '../common/budget/budget.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { LanguageChoice } from '../common/run/language-names.js'
+import type { EnvironmentOption } from '../common/run/environment.js'
 import type { Limits } from '../common/run/limits.js'
 import type { TaskMode } from '../common/agent/task-modes.js'
 import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/agent/model-settings.js'
@@ -43,6 +44,11 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
    * True: runs accept uploads in `/tmp/in`, and keep what their code leaves in `/tmp/out`. Default: as configured.
    */
   readonly files?: boolean
+  /**
+   * Tools by which the model uses the sandbox directly, such as `execute_command` and `read_file`: `true`, a list of
+   * their names, or `{ tools, sensitiveFiles }`. Default: as configured. docs/guides/environment.md describes them.
+   */
+  readonly environment?: EnvironmentOption
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
   /** From 0 to 2. Default: as configured. Not together with `thinking`. */
@@ -86,6 +92,8 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly language: string | undefined
   /** Undefined: as configured. */
   readonly files: boolean | undefined
+  /** Undefined: as configured. */
+  readonly environment: EnvironmentOption | undefined
   readonly model: string | readonly string[] | undefined
   readonly settings: ModelSettings
   readonly serverTools: ServerTools | undefined

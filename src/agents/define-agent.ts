@@ -22,6 +22,7 @@ const definitionKeys: readonly string[] = [
   'sandbox',
   'language',
   'files',
+  'environment',
   'model',
   'temperature',
   'thinking',
@@ -46,6 +47,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   const { name, instructions, description, tools, skills, agents = [], sandbox = 'own', language, model } = definition
   const { files } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
+  const { environment } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -88,6 +90,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     sandbox,
     language: language && languageNameOf(language),
     files,
+    environment,
     model,
     settings: defined({ temperature, thinking, effort }),
     serverTools,

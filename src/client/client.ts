@@ -19,6 +19,7 @@ import { type WaitOfRun, type WaitsOfRunsOptions, waitsOfRuns } from './calls/op
 import { type RunHandle, runHandle } from './run/run-handle.js'
 import type { RunInfo } from './run/run-info.js'
 import { type AgentResultOf, parseResult } from './run/agent-result.js'
+import { createNamedSession, type NamedSession, type NamedSessionOptions } from './sessions/named-session.js'
 import { createSessions, type Sessions } from './sessions/sessions.js'
 import { startRun } from './run/start-run.js'
 import { type CheckedStart, checkStart, type StartOptions } from './start/start-options.js'
@@ -90,6 +91,8 @@ export interface PtcClient {
   conversation(name: string, options?: ConversationOptions): Conversation
   /** Named sandboxes. Their variables outlive a run. */
   readonly sessions: Sessions
+  /** Returns a session by its name, without a request: its first use starts it, with the options. */
+  session(name: string, options?: NamedSessionOptions): NamedSession
 }
 
 const optionNames = [
@@ -154,5 +157,6 @@ export function createPtcClient(options: PtcClientOptions): PtcClient {
     denyCall: (token, reason, options) => denyCall(client, token, reason, options),
     conversation: (name, options) => createConversation({ client, taskQueue, values, redact }, name, options),
     sessions: createSessions(client, taskQueue),
+    session: (name, options) => createNamedSession(client, taskQueue, name, options),
   }
 }

@@ -27,6 +27,7 @@ export type { ConversationOptions } from './conversations/conversation-options.j
 export type { ConversationAnswer, ConversationStatus, ProviderMessage } from '../common/conversation/conversation.js'
 export type { SessionInfo } from './sessions/session-info.js'
 export type { Sessions } from './sessions/sessions.js'
+export type { CommandResult, NamedSession, NamedSessionOptions, SessionFile } from './sessions/named-session.js'
 export type { ExecutionId, SessionExecution } from './sessions/execute.js'
 export type { Attachment } from '../common/conversation/attachments.js'
 export type { AgentInput, AgentResult, CallInput, CallResult, ProgramInput, ProgramResult } from '../common/run/runs.js'

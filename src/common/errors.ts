@@ -119,6 +119,8 @@ export const errorTable = {
   WORKER_MISSING: { retryable: false },
   // named sessions
   /** The server knows no session of this name. */
+  /** A use of a session's files failed: the message has the reason. */
+  SESSION_FILE_FAILED: { retryable: false },
   SESSION_NOT_FOUND: { retryable: false },
   /** The session expired before the request; nothing was executed. */
   SESSION_EXPIRED: { retryable: false },

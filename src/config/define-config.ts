@@ -2,6 +2,7 @@ import type { ClientPlugin } from '@temporalio/client'
 import type { BundlerPlugin, WorkerPlugin } from '@temporalio/worker'
 import type { Agent } from '../agents/agent.js'
 import type { Budget } from '../common/budget/budget.js'
+import type { EnvironmentOption } from '../common/run/environment.js'
 import type { LanguageChoice } from '../common/run/language-names.js'
 import type { Limits } from '../common/run/limits.js'
 import type { TaskMode } from '../common/agent/task-modes.js'
@@ -72,6 +73,12 @@ export interface PtcConfig {
    * otherwise. Default: only runs that ask for it. docs/guides/files.md describes them.
    */
   readonly files?: boolean
+  /**
+   * Tools by which models use the sandbox directly, such as `execute_command` and `read_file`, unless their agent says
+   * otherwise: `true`, a list of their names, or `{ tools, sensitiveFiles }`. Default: none. docs/guides/environment.md
+   * describes them.
+   */
+  readonly environment?: EnvironmentOption
   /**
    * `false`: code runs without a check for mistakes. Default: each cell is checked before it runs, and does not run when
    * the check finds a mistake. docs/reference/python.md describes it.

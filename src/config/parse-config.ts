@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defined } from '../common/defined.js'
 import { budgetSchema } from './options/budget.js'
+import { environmentOption } from './options/environment.js'
 import { languageOption } from './options/language.js'
 import { checkDataFlow, dataFlowOption, type DataFlowSettings, toolsNamedIn } from './options/data-flow.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
@@ -68,6 +69,7 @@ export const configSchema = z.strictObject({
   sandbox: sandboxOption,
   language: languageOption.default(defaultLanguageName),
   files: z.boolean().optional(),
+  environment: environmentOption.optional(),
   checkCode: z.literal(false, 'must be false, or left out').optional(),
   limits: limitsSchema.prefault({}),
   timeouts: timeoutsOption,
@@ -95,7 +97,7 @@ type Parsed = z.output<typeof configSchema>
 /** A checked configuration with all defaults. */
 export interface ResolvedConfig extends Pick<
   Parsed,
-  'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue' | 'language' | 'files'
+  'models' | 'stream' | 'tracing' | 'endpoints' | 'taskQueue' | 'language' | 'files' | 'environment'
 > {
   readonly runConfig: RunDefaults
   readonly tools: ConfiguredTools
@@ -150,6 +152,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     models: facts,
     dataFlow,
     language,
+    environment,
   } = parsed.data
   const settingsOfTest = testSettingsOf(config)
   const limits = applyOverrides(defaultLimits, parsed.data.limits)
@@ -222,6 +225,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     models: facts,
     language,
     files: parsed.data.files,
+    environment,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
     sandbox: { ...sandbox, backend, customBackend },
@@ -247,13 +251,16 @@ function checkAgents(
 ): Agents {
   const agents = createAgents(definitions, registry)
   for (const name of agents.names) {
-    const { limits, budget, model, settings, serverTools } = agents.require(name)
+    const { limits, budget, model, settings, serverTools, environment } = agents.require(name)
     parseServerTools(serverTools, providers, `agent ${name}`)
     applyOverrides(configured, limits, `agent ${name}`)
     configuredModel(model, providers, `model of agent ${name}`)
     const fail = invalidSettings(`agent ${name}`)
     const merged = overrideSettings(configuredSettings, parseModelSettings(settings, fail))
     parseModelSettings(merged, fail, configuredSettings.maxTokens)
+    const problem = environmentOption.optional().safeParse(environment).error
+    if (problem)
+      throw new PtcError('CONFIG_INVALID', `environment of agent ${name} is not valid:\n${z.prettifyError(problem)}`)
     const { error } = budgetSchema.safeParse(budget)
     if (error)
       throw new PtcError('CONFIG_INVALID', `the budget of agent ${name} is not valid:\n${z.prettifyError(error)}`)

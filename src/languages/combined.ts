@@ -15,11 +15,12 @@ export function combineLanguages(
   ofDispatcher: readonly Service[] = [],
 ): Language {
   const all = [first, ...others]
+  const written = others.filter(({ isInternal }) => isInternal !== true)
   const { embedded: _, hosted: __, ...ofFirst } = first
   const combined: Language = {
     ...ofFirst,
     name: [...all.map(({ name }) => name), ...ofDispatcher].join(','),
-    title: all.map(({ title }) => title).join(', '),
+    title: [first, ...written].map(({ title }) => title).join(', '),
     runner: dispatcherOf(all, ofDispatcher),
   }
   if (others.length === 0) return combined
@@ -28,13 +29,14 @@ export function combineLanguages(
     // A tool has one name in the code of a run.
     isReservedName: (name) => all.some((each) => each.isReservedName(name)),
     describeTools: (stubs, options) =>
-      `${first.describeTools(stubs, options)}\n\n${describeOthers(first, others, options.example)}`,
-    describeAsFurther: (example) => all.map((each) => each.describeAsFurther(example)).join(' '),
+      [first.describeTools(stubs, options), describeOthers(first, written, options.example)].join('\n\n').trimEnd(),
+    describeAsFurther: (example) => [first, ...written].map((each) => each.describeAsFurther(example)).join(' '),
     callsIn: (text) => all.map((each) => each.callsIn(text)).find((names) => names.length > 0) ?? [],
   }
 }
 
 function describeOthers(first: Language, others: readonly Language[], example: ExampleCall | undefined): string {
+  if (others.length === 0) return ''
   const lines = others.map((each) => `- \`${each.name}\`: ${each.describeAsFurther(example)}`)
   return `\
 Code without \`language\` is ${first.title}. Other languages have the same tools, limits, and files in /tmp, the working \

@@ -20,6 +20,7 @@ import { combineLanguages, problemOfCombination, services } from './combined.js'
 import type { Language } from './language.js'
 import { bash } from './bash/index.js'
 import { addDefinition, type CommandLanguage, commandLanguages } from './commands/index.js'
+import { environment } from './environment/index.js'
 import { javascript } from './javascript/index.js'
 import { python } from './python/index.js'
 import { typescript } from './typescript/index.js'
@@ -41,9 +42,14 @@ export { installFolder, runnerCommand } from './shared/runner-command.js'
 /** The languages with a runner, and bash. */
 export const languages: readonly Language[] = [python, javascript, typescript, bash]
 
+/** All languages in which people and models write code. */
+function writtenLanguages(): readonly Language[] {
+  return [...languages, ...commandLanguages()]
+}
+
 /** All languages that a run may have. */
 function allLanguages(): readonly Language[] {
-  return [...languages, ...commandLanguages()]
+  return [...writtenLanguages(), environment]
 }
 
 /**
@@ -91,17 +97,17 @@ export const defaultLanguage: Language = languageOf(defaultLanguageName)
 
 /** Returns why no new run can have this choice of languages; undefined for one that is valid. */
 export function problemOfLanguage(choice: unknown): string | undefined {
-  const known = allLanguages().map((language) => language.name)
+  const written = writtenLanguages().map((language) => language.name)
   const given: readonly unknown[] = Array.isArray(choice) ? choice : [choice]
   if (given.length === 0 || given.some((each) => typeof each !== 'string'))
-    return `a language is one of ${known.join(', ')}, or a list of them`
+    return `a language is one of ${written.join(', ')}, or a list of them`
   const tooLong = (given as readonly string[]).find((each) => each.length > maxChoiceCharacters)
   const names = tooLong === undefined ? languageNamesOf(choice as LanguageChoice) : [tooLong]
   if (names.length > maxLanguages) return `a run has at most ${maxLanguages} languages, not ${names.length}`
-  const unknown = names.find((name) => !known.includes(name))
+  const unknown = names.find((name) => !allLanguages().some((language) => language.name === name))
   if (unknown === undefined) return problemOfCombination(names.map(knownLanguage))
   const asked = JSON.stringify(truncateEnd(unknown, 40))
-  return `there is no language ${asked}; there are: ${known.join(', ')}`
+  return `there is no language ${asked}; there are: ${written.join(', ')}`
 }
 
 /** Languages that a run may have. */
@@ -112,7 +118,7 @@ const maxChoiceCharacters = 1_000
 
 /** The language of code in a file with this name; undefined for other files. */
 export function languageOfFile(file: string): Language | undefined {
-  return allLanguages().find(({ extension, otherExtensions = [] }) =>
+  return writtenLanguages().find(({ extension, otherExtensions = [] }) =>
     [extension, ...otherExtensions].some((each) => file.endsWith(each)),
   )
 }

@@ -19,6 +19,8 @@ export interface Language {
   readonly embedded?: EmbeddedLanguage
   /** A cell keeps nothing for later cells, so that the language can't be the first one of a run. */
   readonly isStateless?: true
+  /** Nobody writes the language: a part of the engine does. No text for the model or for people names it. */
+  readonly isInternal?: true
   /** Undefined: no API of a model provider executes the language. */
   readonly hosted?: HostedLanguage
   /** Returns whether a function of a tool must not have this name: a keyword, or a name that programs use. */

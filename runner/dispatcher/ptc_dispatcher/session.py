@@ -23,6 +23,7 @@ from ptc_runner.protocol.channel import Channel
 
 from .cells.bash import BashCell, BashState
 from .cells.command import CommandCell
+from .cells.environment import start_environment_cell
 from .cells.reaper import Reaper
 from .cells.runner import Runner, RunnerCell
 from .files import Artifacts, write_part
@@ -168,6 +169,8 @@ class Session:
             return RunnerCell.start(self, self.runners[language], frame, input_data)
         if "run" in settings:
             return CommandCell.start(self, frame, language, settings)
+        if "environment" in settings:
+            return start_environment_cell(self, frame)
         return BashCell.start(self, frame, input_data)
 
     async def _next_message(self):
@@ -271,9 +274,12 @@ class Session:
 
     def _apply_time_limit(self):
         """Stops a cell at its limit, again if needed. Returns the seconds until this has to be called again."""
-        left = self.limits["cell_seconds"] - self.running_seconds
+        limit = self.limits["cell_seconds"]
+        if self.cell.seconds is not None:
+            limit = min(limit, self.cell.seconds)
+        left = limit - self.running_seconds
         if left <= 0 and self.stopping is None:
-            rule = f"it may run {self.limits['cell_seconds']:g} seconds, waiting for tools not counted"
+            rule = f"it may run {limit:g} seconds, waiting for tools not counted"
             self.stop({"kind": "timed_out", "error": f"the code was stopped: {rule}. Do less in one cell."})
         if self.stopping is None:
             return left

@@ -49,7 +49,7 @@ export async function prepareTurn(
 ): Promise<(stored: readonly StoredMessage[]) => Promise<LoadedTurn>> {
   const { model, limits, pending, mode, hosted, inputDescription, isCompacted } = input
   const language = languageOf(input.language)
-  const { sharedSession, hasFiles, toolSearch, providerSearch, providerClearsAt, isPlain } = input
+  const { sharedSession, hasFiles, toolSearch, providerSearch, providerClearsAt, isPlain, environment } = input
   const readMore = !hosted && !isPlain && mode !== 'single-turn'
   const documentation = await loadDocumentation(input.tools, registry, values, signal)
   const tools = sharedSession?.type === 'named' ? withoutSubagentsInCode(documentation, registry) : documentation
@@ -70,7 +70,7 @@ export async function prepareTurn(
   }
   const prompt = hosted
     ? hostedPrompt(described)
-    : buildPrompt({ ...described, isCompacted, toolSearch, providerSearch, readMore, isPlain })
+    : buildPrompt({ ...described, isCompacted, toolSearch, providerSearch, readMore, isPlain, environment })
   const loaded = await loadPending(values, pending, readMore, signal)
   const { name, provider, contextWindow, fallbacks: _, serverTools, ...settings } = model
   return async (stored) => {

@@ -21,6 +21,7 @@ import {
   submitAnswerTool,
   taskTools,
 } from '../../common/names.js'
+import { environmentCellOf, isEnvironmentTool } from '../../common/run/environment.js'
 import type { ModelTurnInput, ModelTurnResult, SubmittedAnswer, TurnLimits } from '../../common/agent/model-turn.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { jsonToText, truncateEnd, utf8Length } from '../../common/text/text.js'
@@ -64,15 +65,16 @@ export function modelTurn(parts: ModelParts) {
           onProgress(progress)
         }
         const ask = () => providers.turn(provider, request, { signal, onProgress: reportAndPublish, onDelta })
-        const reply = await measureTurn(provider, request, ask).catch((thrown: unknown) => {
+        const written = await measureTurn(provider, request, ask).catch((thrown: unknown) => {
           if (isInvalidReply(thrown)) report({ invalidReplies: invalidReplies + 1 })
           const isLast = isInvalidReply(thrown) && invalidReplies + 1 >= maxInvalidReplies
           isGivenUp = isLast || (fallbacks !== undefined && leavesToFallback(thrown, attempt))
           throw thrown
         })
         failpoint('model.replied')
+        const reply = withEnvironmentCells(written, input)
         const externalized = await externalizeReply(values, reply, { isHosted: hosted !== undefined, isPlain }, signal)
-        const extendedHistory = await appendTurn(values, history, [...now, toStored(reply.content, model)], signal)
+        const extendedHistory = await appendTurn(values, history, [...now, toStored(written.content, model)], signal)
         return { reply, externalized, extendedHistory }
       }).catch((thrown: unknown) => {
         throw isGivenUp ? toFailure(thrown, true) : thrown
@@ -125,6 +127,20 @@ function leavesToFallback(thrown: unknown, attempt: number): boolean {
   return attempt >= attemptsBeforeFallback || (thrown.retryAfterMs ?? 0) > maxWaitBeforeFallbackMs
 }
 
+/** Returns the reply with the uses of environment tools as cells. The stored conversation has what the model wrote. */
+function withEnvironmentCells(reply: ModelReply, { environment, limits }: ModelTurnInput): ModelReply {
+  if (environment === undefined) return reply
+  const content = reply.content.map((block) => {
+    if (!isToolUseBlock(block)) return block
+    if (block.name === executeCodeTool) return { ...block, input: { ...block.input, tool: null } }
+    const cell = environmentCellOf(block.name, block.input, environment, limits.outputCharacters)
+    if (cell === undefined) return block
+    const input = block.input_problem === undefined ? cell : { tool: cell.tool }
+    return { ...block, name: executeCodeTool, input }
+  })
+  return { ...reply, content }
+}
+
 /**
  * Returns the reply for the history: text inline, large tool inputs and large code externalized. Other blocks are
  * reduced to their type; the stored conversation has them in full.
@@ -148,10 +164,11 @@ async function externalizeBlock(block: AssistantBlock, externalize: Externalize)
   if (!isToolUseBlock(block)) return { type: block.type }
   const { type, id, name, input } = block
   if (name !== executeCodeTool) return externalizePlainBlock(block, externalize)
-  const { code = null, language = null } = input
+  const { code = null, language = null, tool } = input
   const problem = block.input_problem !== undefined && { input_problem: block.input_problem }
   const named = language !== null && { language: truncateEnd(jsonToText(language), maxLanguageCharacters) }
-  return { type, id, name, input: { code: await externalize(code), ...named }, ...problem }
+  const used = isEnvironmentTool(tool) && { tool }
+  return { type, id, name, input: { code: await externalize(code), ...named, ...used }, ...problem }
 }
 
 /** More than the name of a language has. The model reads another one in the message that it is unknown. */

@@ -70,6 +70,7 @@ async function load(
     instructions: 'You help.',
     language,
     skills: [],
+    environment: undefined,
     backendsWithoutFiles: [],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))

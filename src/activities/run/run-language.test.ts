@@ -52,6 +52,7 @@ async function load(options: RunConfigInput, configured = 'python', backend = 'a
     instructions: undefined,
     language: configured,
     skills: [],
+    environment: undefined,
     backendsWithoutFiles: [],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))

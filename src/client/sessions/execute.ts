@@ -42,6 +42,8 @@ export interface ExecuteOptions extends Pick<
 > {
   /** The language of the code, one of those of the session. Default: its first. */
   readonly cellLanguage?: string
+  /** When this execution starts the session, `commands` and `files` of `ptc.session(name)` can use it, too. */
+  readonly environment?: true
   /** When true, the request fails if the session does not exist. By default, it starts the session. */
   readonly mustExist?: boolean
   /** Interrupts the code, as Ctrl-C does; the outcome is `stopped` and the session keeps its variables. */
@@ -72,6 +74,7 @@ const optionNames = [
   'sandbox',
   'language',
   'cellLanguage',
+  'environment',
   'limits',
   'tools',
   'context',
@@ -198,6 +201,7 @@ async function execute(
     sandbox,
     language,
     cellLanguage,
+    environment,
     limits,
     tools,
     context,
@@ -208,7 +212,7 @@ async function execute(
     leaveSignal,
   } = options
   const workflowId = sessionWorkflowId(taskQueue, name)
-  checkInput('execution', { source, sandbox, language, cellLanguage, limits, tools, context, input })
+  checkInput('execution', { source, sandbox, language, cellLanguage, environment, limits, tools, context, input })
   checkSource(source)
   if (input !== undefined) checkSize(source, input, client.options.loadedDataConverter)
   const reliedOn = {
@@ -217,7 +221,7 @@ async function execute(
   }
   const overrides = {
     ...reliedOn,
-    ...defined({ limits, tools, input }),
+    ...defined({ limits, tools, input, environment }),
   }
   const updateId = randomUUID()
   const sessionInput: SessionInput = { name, startedByUpdateId: updateId, ...overrides }

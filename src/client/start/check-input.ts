@@ -9,7 +9,8 @@ import { parseModelSettings } from '../../models/options/model-settings.js'
 import { runOptionFields } from '../../config/run/run-options.js'
 
 const text = z.string()
-const { agent, budget, input, mode, model, temperature, thinking, effort, session, ...rest } = runOptionFields
+const { agent, budget, input, mode, model, temperature, thinking, effort, session, environment, ...rest } =
+  runOptionFields
 const { activeSkills, files: _, ...others } = rest
 const { clientTools, instructions, maxTokens, outputSchema, toolChoice, stopSequences, isPlain, ...common } = others
 
@@ -55,7 +56,7 @@ const schemas = {
     ...common,
   }),
   program: z.strictObject({ source: text, model, input, files, ...common }),
-  execution: z.strictObject({ source: text, cellLanguage: text.optional(), input, ...common }),
+  execution: z.strictObject({ source: text, cellLanguage: text.optional(), input, environment, ...common }),
   call: z.strictObject({
     tool: text,
     arguments: z.custom<JsonObject>(isJsonObject, 'not an object'),

@@ -1,5 +1,6 @@
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
+import type { EnvironmentConfig } from '../run/environment.js'
 import type { Limits } from '../run/limits.js'
 import type { HostedTurn } from './hosted-code.js'
 import type { ModelReply, PendingBlock } from './messages.js'
@@ -30,6 +31,7 @@ export interface ModelTurnInput {
   /** Has the meaning of the same member of `RunConfig`. */
   readonly language: string
   /** Has the meaning of the same member of `RunConfig`. */
+  readonly environment?: EnvironmentConfig
   readonly instructions?: Externalizable<string>
   readonly outputSchema?: Externalizable<JsonObject>
   readonly isPlain?: true

@@ -1,5 +1,6 @@
 import type { Budget } from '../budget/budget.js'
 import type { DataFlowConfig } from '../calls/data-flow.js'
+import type { EnvironmentConfig } from './environment.js'
 import type { Limits, LoweredLimits } from './limits.js'
 import type { RecordedMode } from '../agent/task-modes.js'
 import type { RunFilesConfig } from '../files/files.js'
@@ -129,6 +130,8 @@ export interface RunConfig {
   readonly toolSet: ToolSet
   /** Name of the language of the run's code, in which `toolSet` describes the tools. */
   readonly language: string
+  /** The tools by which the model uses the sandbox directly. Undefined: it has none. */
+  readonly environment?: EnvironmentConfig
   readonly model: ModelConfig
   readonly backend: BackendChoice
   readonly limits: Limits
@@ -202,6 +205,7 @@ export type RunDefaults = Omit<
   | 'toolSet'
   | 'dataFlow'
   | 'language'
+  | 'environment'
   | 'namespace'
   | 'completionSecret'
   | 'agentName'

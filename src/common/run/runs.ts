@@ -125,7 +125,10 @@ export type RunConfigInput = SingleRunOptions &
   ModelSettings &
   ClientOptions &
   Pick<AgentInput, 'agent' | 'budget' | 'mode' | 'session' | 'activeSkills'> &
-  Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner' | 'isClone'>>
+  Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner' | 'isClone'>> & {
+    /** The session executes uses of environment tools by clients. The environment of a model is that of its agent. */
+    readonly environment?: true
+  }
 
 /** Options of a run that its clones have, too. A clone has no tool that starts clones, and answers with a text. */
 export interface CloneOptions

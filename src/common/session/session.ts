@@ -62,6 +62,8 @@ export interface SessionInput extends Omit<RunOptions, 'model'> {
   readonly name: string
   /** Update id of the execution that started the session. This execution returns `isNew: true`. */
   readonly startedByUpdateId: string
+  /** The session executes uses of environment tools, too. */
+  readonly environment?: true
   /** Data for the code, in variable `input_data`. */
   readonly input?: JsonValue
   /** Digest of `input`. */

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agents/index.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultLanguageName } from '../../common/names.js'
+import { codeLanguagesOf } from '../../common/run/environment.js'
 import { languageNameOf } from '../../common/run/language-names.js'
 import type { BackendChoice, BuiltInBackend } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
@@ -17,13 +18,10 @@ const embeddedBackend = 'wasm' satisfies BuiltInBackend
  * @throws PtcError RUN_INPUT_INVALID
  */
 export function chosenLanguage(options: RunConfigInput, agent: Agent | undefined, configured: string): string {
-  const { lease, sandboxOwner, session } = options
-  const language = options.language && languageNameOf(options.language)
-  const isSharing = lease !== undefined && (sandboxOwner !== undefined || session !== undefined)
-  if (!isSharing) return language ?? agent?.language ?? configured
-  // The parent names its language only if it is another than this one.
-  const ofParent = language ?? defaultLanguageName
-  if (agent?.language === undefined || agent.language === ofParent) return ofParent
+  const ofParent = sharedLanguage(options)
+  if (ofParent === undefined)
+    return (options.language && languageNameOf(options.language)) ?? agent?.language ?? configured
+  if (agent?.language === undefined || agent.language === codeLanguagesOf(ofParent).join()) return ofParent
   throw new PtcError(
     'RUN_INPUT_INVALID',
     `agent ${agent.name} writes ${agent.language}, and the sandbox of its parent runs ${ofParent}`,
@@ -35,6 +33,13 @@ export function chosenLanguage(options: RunConfigInput, agent: Agent | undefined
 export function obstacleToFilesOf(language: string, backend: BackendChoice): string | undefined {
   if (backend !== embeddedBackend || languageOf(language).embedded?.hasFiles !== false) return undefined
   return `code in ${language} can't have files in the sandbox ${backend}`
+}
+
+/** The language of the sandbox that a sub-agent shares with its parent; undefined for a run with a sandbox of its own. */
+export function sharedLanguage({ language, lease, sandboxOwner, session }: RunConfigInput): string | undefined {
+  const isSharing = lease !== undefined && (sandboxOwner !== undefined || session !== undefined)
+  // The parent names its language only if it is another than this one.
+  return isSharing ? languageNameOf(language ?? defaultLanguageName) : undefined
 }
 
 /**

@@ -5,6 +5,7 @@ import { PtcError } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { budgetWithin } from '../../common/budget/leases.js'
 import { workflowNames } from '../../common/names.js'
+import { type EnvironmentConfig, withEnvironment } from '../../common/run/environment.js'
 import { problemOfClientOptions } from './client-options.js'
 import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { type ModelSettings, overrideSettings, problemOfSettings } from '../../common/agent/model-settings.js'
@@ -24,7 +25,8 @@ import { type DataFlowSettings, dataFlowOfRun } from '../options/data-flow.js'
 import { applyOverrides } from '../options/limits.js'
 import type { ChosenSkills, Skill } from '../../skills/index.js'
 import { checkHostedCode } from './check-hosted-code.js'
-import { checkLanguage, chosenLanguage } from './language.js'
+import { checkEnvironment, chosenEnvironment } from './environment.js'
+import { checkLanguage, chosenLanguage, sharedLanguage } from './language.js'
 import { filesOf } from './files.js'
 import { chooseSkills } from './choose-skills.js'
 import { checkRunOptions } from './run-options.js'
@@ -45,6 +47,8 @@ export interface RunConfiguration {
   readonly instructions: string | undefined
   /** Name of the language of runs that ask for none. */
   readonly language: string
+  /** Of runs whose agent says nothing. Undefined: none. */
+  readonly environment: EnvironmentConfig | undefined
   /** The skills of the configuration, in the order of their names. */
   readonly skills: readonly Skill[]
   /** Runs have files, unless their agent says otherwise. Undefined: only those of which an agent or a client says so. */
@@ -90,7 +94,16 @@ export function resolveRun(
   if (clientTools && options.tools) throw new PtcError('RUN_INPUT_INVALID', 'tools and clientTools exclude each other')
   const problem = problemOfClientOptions(options)
   if (problem !== undefined) throw new PtcError('RUN_INPUT_INVALID', problem)
-  const language = chosenLanguage(options, agent, configuration.language)
+  const chosen = chosenLanguage(options, agent, configuration.language)
+  const { workflowType } = workflow
+  const environment = chosenEnvironment(
+    options,
+    agent,
+    configuration.environment,
+    workflowType,
+    sharedLanguage(options),
+  )
+  const language = environment || options.environment ? withEnvironment(chosen) : chosen
   const registry = configuration.registry.current.inLanguage(language)
   const tools = clientTools
     ? clientRegistry(clientTools, registry.redact).inLanguage(language)
@@ -100,6 +113,7 @@ export function resolveRun(
   const task = taskOf(options, agent, defaultMode, tools, workflow)
   // A run without code never opens a sandbox.
   const backend = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
+  checkEnvironment(environment, language, backend, tools)
   checkLanguage(language, backend)
   if (backend === hostedBackend)
     checkHostedCode(
@@ -129,7 +143,7 @@ export function resolveRun(
       model: withContextWindows(models, model),
       backend,
       limits,
-      ...defined({ agentName: agent?.name }),
+      ...defined({ agentName: agent?.name, environment }),
       ...task,
       ...defined({ budget, dataFlow: dataFlowOfRun(dataFlow, tools) }),
       ...(isPlain && { isPlain }),

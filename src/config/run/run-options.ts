@@ -66,6 +66,7 @@ export const runOptionFields = {
   tools: z.array(name).optional(),
   session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
   activeSkills: listOf(name, maxActiveSkills).optional(),
+  environment: z.literal(true).optional(),
   context: jsonObject(maxContextBytes).optional(),
   files: z
     .custom<readonly FileUpload[]>(Array.isArray, 'not a list')

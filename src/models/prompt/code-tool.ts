@@ -1,6 +1,6 @@
 import { inputFolder, outputFolder } from '../../common/files/files.js'
 import { executeCodeTool } from '../../common/names.js'
-import { languageNamesOf } from '../../common/run/language-names.js'
+import { codeLanguagesOf } from '../../common/run/environment.js'
 import type { ModelTool } from '../provider.js'
 import type { Environment, EnvironmentLimits, Language, ToolsOptions } from '../../languages/index.js'
 
@@ -19,7 +19,7 @@ export function codeTool(
   limits: EnvironmentLimits,
   { hasFiles, ...options }: Environment & ToolsOptions & { readonly hasFiles?: boolean | undefined } = {},
 ): ModelTool {
-  const names = [...languageNamesOf(language.name)]
+  const names = [...codeLanguagesOf(language.name)]
   return {
     name: executeCodeTool,
     description: [

@@ -3,9 +3,11 @@ import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { executeCodeTool } from '../../common/names.js'
 import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
+import type { EnvironmentConfig } from '../../common/run/environment.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
 import type { ToolDocumentation } from '../../tools/documentation/document-tools.js'
 import { codeTool } from './code-tool.js'
+import { environmentToolsOf } from './environment-tools.js'
 import { exampleCallOf } from './example-call.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { defaultLanguage, type EnvironmentLimits, type Language } from '../../languages/index.js'
@@ -51,6 +53,8 @@ export interface PromptOptions extends SandboxDescription {
   readonly hasFiles?: boolean | undefined
   /** The messages may be compacted. */
   readonly isCompacted?: boolean | undefined
+  /** Undefined: the model uses the sandbox only by its code. */
+  readonly environment?: EnvironmentConfig | undefined
   /** The model has the direct tools, and no tool of the engine except the tool for an answer with a schema. */
   readonly isPlain?: boolean | undefined
 }
@@ -87,6 +91,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const described = { ...environment, toolSearch, isGrouped, hasSignatures, example }
   const runTools = [
     ...(isPlain ? [] : [codeTool(language, stubs, limits, { ...described, hasFiles })]),
+    ...(options.environment ? environmentToolsOf(options.environment, language) : []),
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map((tool) => toModelTool(tool, providerSearch)),
     ...(readMore === true ? [readMoreOfResult] : []),

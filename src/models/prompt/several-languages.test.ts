@@ -60,3 +60,23 @@ it('the example of a call is short', () => {
   expect(exampleCallOf({ ...tool, inputExamples: [long] }).input).toEqual(made)
   expect(exampleCallOf({ ...tool, inputSchema: {}, inputExamples: [] }).input).toEqual({})
 })
+
+it('the environment of a run is no language of its code', () => {
+  const build = (name: string) =>
+    buildPrompt({
+      language: languageOf(name),
+      tools: documentation(['get_expenses']),
+      limits: defaultLimits,
+      environment: { tools: ['read_file', 'run_code'] },
+    })
+  const plain = buildPrompt({ tools: documentation(['get_expenses']), limits: defaultLimits })
+  const one = build('python,environment')
+  expect(one.tools[0]).toEqual(plain.tools[0])
+  expect(one.tools.map(({ name }) => name)).toEqual(['execute_code', 'read_file', 'run_code'])
+  const [codeTool, , runCode] = build('python,bash,environment').tools
+  const enumOf = (schema: unknown) =>
+    (schema as { properties: { language: { enum: unknown } } }).properties.language.enum
+  expect(enumOf(codeTool?.inputSchema)).toEqual(['python', 'bash'])
+  expect(enumOf(runCode?.inputSchema)).toEqual(['python', 'bash'])
+  expect(JSON.stringify(codeTool)).not.toMatch(/environment`/)
+})

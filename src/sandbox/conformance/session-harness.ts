@@ -32,7 +32,7 @@ const namespace = 'test'
 const timeoutMs = 150_000
 
 /** What a run adds to its cells. */
-type CellOptions = Pick<Extract<StepInput, { type: 'cell' }>, 'restricted' | 'checked'>
+type CellOptions = Pick<Extract<StepInput, { type: 'cell' }>, 'restricted' | 'checked' | 'language'>
 
 interface CellRun {
   /** The step results in order; the last is final. */

@@ -122,6 +122,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         agents,
         instructions,
         language: config.language,
+        environment: config.environment,
         providers: Object.keys(config.providers),
         models: config.models,
         dataFlow: config.dataFlow,

@@ -1,5 +1,6 @@
 import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { defined } from '../../common/defined.js'
+import { withEnvironment } from '../../common/run/environment.js'
 import type { BuiltInBackend } from '../../common/run/run-config.js'
 import { PtcError } from '../../common/errors.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
@@ -82,7 +83,7 @@ async function createCustomBackend(
 }
 
 async function createDocker(
-  { sandbox, runConfig, language }: ResolvedConfig,
+  { sandbox, runConfig, language, environment }: ResolvedConfig,
   { owner, warm, onProgress }: CreateBackendsOptions,
 ): Promise<DockerBackend | undefined> {
   const { image, runtime } = sandbox.docker
@@ -91,7 +92,7 @@ async function createDocker(
     warm: sandbox.warm ?? warm,
     namespace: owner,
     limits: runConfig.limits,
-    language,
+    language: environment ? withEnvironment(language) : language,
   })
   try {
     await docker.ensureImage({ onProgress })

@@ -112,17 +112,29 @@ function filesOf({ files, lost }: KeptFiles = { files: [], lost: [] }): Pick<Cel
 
 const variablesRolledBack = 'Variables of this cell are gone; those of earlier cells are there.'
 
-/** Returns the result of a cell for the model: the output, then the failure. External output is joined later. */
-export function toToolResultText({ end, output, kept }: CellRun): {
+/** The result of a cell for the model. */
+export interface CellText {
   readonly text: string | TextParts
   readonly isError: boolean
-} {
+}
+
+/** Returns the result of a cell for the model: the output, then the failure. External output is joined later. */
+export function toToolResultText({ end, output, kept }: CellRun): CellText {
   const isError = end.status !== 'ok'
   const notes = [...describeFailure(end).filter((line) => line !== ''), ...(kept ? describeKept(kept) : [])]
   if (typeof output !== 'string') return { text: { ...output, suffix: notes.join('\n') }, isError }
   const lines = [output.trimEnd(), ...notes].filter((line) => line !== '')
   if (!isError && lines.length === 0) lines.push('(no output: print what you need to see)')
   return { text: lines.join('\n'), isError }
+}
+
+/** Returns the result of a command for the model: the output, then the exit code and the duration. */
+export function toCommandResult({ end, ...cell }: CellRun): CellText {
+  const { status, usage } = end
+  if ((status !== 'ok' && status !== 'code_error') || usage === undefined) return toToolResultText({ end, ...cell })
+  const exit = status === 'ok' ? 'exit code 0' : end.error
+  const result = { status: 'code_error', error: `[${exit}, ${(usage.runMs / 1_000).toFixed(1)} s]` } as const
+  return { ...toToolResultText({ ...cell, end: result }), isError: status !== 'ok' }
 }
 
 function describeFailure(end: CellEnd): string[] {

@@ -26,6 +26,7 @@ import {
 } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
 import { defaultLanguageName } from '../../common/names.js'
+import { codeLanguagesOf, environmentLanguage, hasEnvironment } from '../../common/run/environment.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import { canonicalJson } from '../../common/json/canonical-json.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
@@ -151,8 +152,11 @@ export class NamedSession {
 
   /** @throws ApplicationFailure for code of another language */
   #requireLanguage(config: Pick<RunConfig, 'language'>, language = config.language, cellLanguage?: string): void {
-    if (language !== config.language)
+    // Code needs no environment, which the session may have.
+    if (language !== config.language && language !== codeLanguagesOf(config.language).join())
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} runs ${config.language}, not ${language}`)
+    if (cellLanguage === environmentLanguage && !hasEnvironment(config.language))
+      throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started without an environment`)
     const problem = problemOfCellLanguage(config, cellLanguage)
     if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', `session ${this.#name}: ${problem}`)
   }

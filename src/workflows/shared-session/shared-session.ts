@@ -25,7 +25,6 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { TextParts } from '../../common/agent/messages.js'
 import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
 import { cellMessageSignal, cellReplySignal, defaultLanguageName, namedSessionId } from '../../common/names.js'
@@ -33,7 +32,7 @@ import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { SessionOwner } from '../../common/run/run-config.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import { languageOfStep } from '../cell/cell-language.js'
-import { toToolResultText } from '../cell/cell-result.js'
+import type { CellRun, CellText } from '../cell/cell-result.js'
 import type { CellCode } from '../cell/run-cell.js'
 import { showProgress } from '../run/progress.js'
 import { type DataFlow, digestOfRules, labelsMember } from '../calls/data-flow/data-flow.js'
@@ -118,9 +117,13 @@ export class SharedSession {
   /**
    * Executes a cell. If the execution before this one has sent a cell to the owner, waits for that cell.
    *
+   * @param describe describes how the cell ended
    * @throws CancelledFailure, ContinueAsNew, and failures of the engine
    */
-  async execute(code: CellCode & { readonly toolUseId: string }): Promise<CellText> {
+  async execute(
+    code: CellCode & { readonly toolUseId: string },
+    describe: (cell: CellRun) => CellText,
+  ): Promise<CellText> {
     const { toolUseId } = code
     const known = this.#cell?.toolUseId === toolUseId ? this.#cell : undefined
     const cell = known ?? this.#begin(toolUseId)
@@ -129,7 +132,7 @@ export class SharedSession {
     if (this.#cell === cell) this.#cell = undefined
     this.#countCalls(result)
     if (result.type === 'ended') this.#dataFlow.readOutput(result.labels)
-    return cellText(result, this.#owner)
+    return cellText(result, this.#owner, describe)
   }
 
   /** Interrupts the cell, as Ctrl-C does. */
@@ -278,11 +281,6 @@ function isNoSubagent({ remote }: ToolConfig): boolean {
   return remote?.kind !== 'workflow' || remote.agent === undefined
 }
 
-interface CellText {
-  readonly text: string | TextParts
-  readonly isError: boolean
-}
-
 /** Failures that the model reads. Any other failure ends the run, as in a run with its own session. */
 const outcomeCodes: readonly string[] = [
   'SESSION_CLOSED',
@@ -300,14 +298,14 @@ function ownerName(owner: SessionOwner): string {
  *
  * @throws ApplicationFailure a failure of the engine
  */
-function cellText(result: CellResult, owner: SessionOwner): CellText {
+function cellText(result: CellResult, owner: SessionOwner, describe: (cell: CellRun) => CellText): CellText {
   if (result.type === 'failed') {
     const { code, message } = result
     if (!outcomeCodes.includes(code)) throw ApplicationFailure.nonRetryable(message, code)
     if (code !== 'SESSION_CLOSED') return { text: `[denied] ${message}`, isError: true }
     return { text: `[lost] ${message}.${owner.type === 'named' ? ` ${variablesLost}` : ''}`, isError: true }
   }
-  const { text, isError } = toToolResultText(result)
+  const { text, isError } = describe(result)
   if (!result.isNew) return { text, isError }
   const note = `(${ownerName(owner)} is new: it has no variables of earlier code.)`
   if (typeof text === 'string') return { text: `${text}\n${note}`, isError }

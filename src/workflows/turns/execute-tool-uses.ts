@@ -8,13 +8,14 @@ import {
   searchToolsTool,
   taskTools,
 } from '../../common/names.js'
+import { codeLanguagesOf, executeCommandTool } from '../../common/run/environment.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { type Externalizable, isExternal } from '../../common/json/external-value.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { executeCall } from '../calls/pipeline.js'
 import { RunCall } from '../calls/run-call.js'
 import { problemOfCellLanguage } from '../cell/cell-language.js'
-import { hasText, toToolResultText } from '../cell/cell-result.js'
+import { hasText, toCommandResult, toToolResultText } from '../cell/cell-result.js'
 import type { CellState, CodeRuntime } from '../cell/code-runtime.js'
 import { resumeCell, runCell } from '../cell/run-cell.js'
 import type { ValueLog } from '../../common/json/value-log.js'
@@ -128,17 +129,22 @@ async function executeCode(
   if (source === undefined)
     return toolResult(use, use.input_problem ?? `${executeCodeTool} takes {"code": "..."}`, true)
   const language = languageInInput(use)
-  const problem = problemOfCellLanguage(config, language)
+  const isWritten = use.input['tool'] === undefined
+  const problem = problemOfCellLanguage(
+    { language: isWritten ? codeLanguagesOf(config.language).join() : config.language },
+    language,
+  )
   if (problem !== undefined) return toolResult(use, problem, true)
   const code = { source, language, toolUseId: use.id }
+  const describe = use.input['tool'] === executeCommandTool ? toCommandResult : toToolResultText
   if (shared) {
-    const { text, isError } = await shared.execute(code)
+    const { text, isError } = await shared.execute(code, describe)
     return toolResult(use, text, isError)
   }
   const cell = await (suspended ? resumeCell(runtime, suspended) : runCell(runtime, code))
   const { dataFlow } = runtime.calls
   if (hasText(cell)) dataFlow.readOutput(dataFlow.ofSession)
-  const { text, isError } = toToolResultText(cell)
+  const { text, isError } = describe(cell)
   return toolResult(use, text, isError)
 }
 

@@ -21,10 +21,10 @@ export function turnRequest(
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
   const { config, counts, isHosted } = run
-  const { instructions, outputSchema, isPlain, mode, doneCheck, input, sessionOwner } = config
+  const { instructions, outputSchema, isPlain, mode, doneCheck, input, sessionOwner, environment } = config
   const { compaction, model } = config
   const agent = {
-    ...defined({ instructions, outputSchema }),
+    ...defined({ environment, instructions, outputSchema }),
     ...(isPlain && { isPlain }),
     ...(mode && { mode }),
     ...defined({ doneCheck, planStep, inputDescription: input?.description }),

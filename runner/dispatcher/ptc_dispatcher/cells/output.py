@@ -57,10 +57,13 @@ class Text:
 
 
 class PipeOutput:
-    """The write ends are `stdout` and `stderr`, until `close_write_ends`."""
+    """The write ends are `stdout` and `stderr`, until `close_write_ends`.
 
-    def __init__(self, session):
-        self.session = session
+    Masked output is sent with the messages only: a part of it could have a part of a key.
+    """
+
+    def __init__(self, session, mask=None):
+        self.session, self.mask = session, mask
         frame_characters = session.channel.frame_limit // FRAME_BYTES_PER_CHARACTER
         self.capacity = self.remaining = min(session.limits["captured_characters"], frame_characters)
         self.last_sent = monotonic()
@@ -112,7 +115,7 @@ class PipeOutput:
             self.dropped += excess
             self.tail.drop_first(excess)
         now = monotonic()
-        if self.session.is_running and now - self.last_sent >= STREAM_SECONDS:
+        if self.mask is None and self.session.is_running and now - self.last_sent >= STREAM_SECONDS:
             self.last_sent = now
             shown = text[-STREAM_CHARACTERS:]
             self.session.channel.send({"type": "output", "step": self.session.host.number, "text": shown})
@@ -135,6 +138,8 @@ class PipeOutput:
             text.append(part, is_error)
         self.clear()
         self.remaining -= text.length
+        if self.mask is not None:
+            text.parts = [(self.mask(part), is_error) for part, is_error in text.parts]
         ends_open = text.parts and not text.parts[-1][0].endswith("\n")
         text.append("\n" + note if note and ends_open else note, True)
         ranges = text.error_ranges()

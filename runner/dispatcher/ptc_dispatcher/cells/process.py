@@ -14,6 +14,9 @@ class ProcessCell:
     """Subclasses start the process, and describe its end."""
 
     runner_pid = None
+    seconds = None  # a time limit below that of all cells
+    mask = None  # a function of the output
+    stdin = subprocess.DEVNULL
 
     def __init__(self, session):
         self.session = session
@@ -28,11 +31,11 @@ class ProcessCell:
 
     def start_process(self, command, environment, cwd):
         """Starts the process. Raises OSError when it can't be started."""
-        self.output = PipeOutput(self.session)
+        self.output = PipeOutput(self.session, self.mask)
         try:
             self.process = subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,
+                stdin=self.stdin,
                 stdout=self.output.stdout,
                 stderr=self.output.stderr,
                 env=environment,

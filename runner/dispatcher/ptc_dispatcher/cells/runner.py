@@ -104,6 +104,8 @@ class Runner:
 
 
 class RunnerCell:
+    seconds = None
+
     def __init__(self, session, runner):
         self.session, self.runner = session, runner
         self.message = None

@@ -1,3 +1,4 @@
+import { displayOfCell } from '../../../common/run/environment.js'
 import { pluralize } from '../../../common/text/text.js'
 import type { CallNode, CellNode, RunTree, TurnNode } from '../../../client/run-tree/index.js'
 import type { Unserved } from '../../../client/workers/unserved.js'
@@ -172,7 +173,8 @@ function modelMilestones(
 }
 
 function cellMilestones(cell: CellNode, columns: number): readonly Milestone[] {
-  const { number, code, language, status, output, error, rebuilds, endedAt } = cell
+  const { code, language } = displayOfCell(cell)
+  const { number, status, output, error, rebuilds, endedAt } = cell
   const written = language === undefined ? [] : [part(`  ${oneLine(language)}`, 'dim')]
   const found: Milestone[] = [
     {

@@ -1,5 +1,6 @@
 import { sessionName } from '../../../client/sessions/session-name.js'
 import { isNamedSessionId } from '../../../common/names.js'
+import { displayOfCell } from '../../../common/run/environment.js'
 import { formatBytes, formatDuration } from '../../../common/text/format.js'
 import { pluralize } from '../../../common/text/text.js'
 import type { CellNode } from '../../../client/run-tree/index.js'
@@ -16,7 +17,8 @@ const maxOutputLines = 10
 
 /** The code, calls, output and error of a cell. */
 export function cellBranch(cell: CellNode, context: RenderContext): Branch {
-  const { number, code, language, status, output, stderr, error, exitCode, calls, owner, rebuilds, wakes } = cell
+  const { code, language } = displayOfCell(cell)
+  const { number, status, output, stderr, error, exitCode, calls, owner, rebuilds, wakes } = cell
   const callCount = owner?.toolCalls ?? calls.length
   const right = joinFacts(
     language === undefined ? undefined : oneLine(language),

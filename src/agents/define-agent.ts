@@ -21,6 +21,8 @@ const definitionKeys: readonly string[] = [
   'agents',
   'sandbox',
   'language',
+  'image',
+  'packages',
   'model',
   'temperature',
   'thinking',
@@ -43,6 +45,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   definition: AgentDefinition<Output>,
 ): Agent<Output> {
   const { name, instructions, description, tools, skills, agents = [], sandbox = 'own', language, model } = definition
+  const { image, packages } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
@@ -65,6 +68,8 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     throw invalid('description must be a text')
   if (sandbox !== 'own' && sandbox !== 'parent')
     throw invalid(`sandbox must be 'own' or 'parent', not ${JSON.stringify(sandbox)}`)
+  const hasImage = image !== undefined || packages !== undefined
+  if (hasImage && sandbox === 'parent') throw invalid("image and packages need sandbox: 'own'")
   const languageProblem = language === undefined ? undefined : problemOfLanguage(language)
   if (languageProblem !== undefined) throw invalid(languageProblem)
   if (mode !== undefined && !taskModes.includes(mode))
@@ -84,6 +89,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     agents: Object.freeze([...agents]),
     sandbox,
     language: language && languageNameOf(language),
+    image: hasImage ? Object.freeze(defined({ image, packages })) : undefined,
     model,
     settings: defined({ temperature, thinking, effort }),
     serverTools,

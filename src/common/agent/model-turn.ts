@@ -4,6 +4,7 @@ import type { Limits } from '../run/limits.js'
 import type { HostedTurn } from './hosted-code.js'
 import type { ModelReply, PendingBlock } from './messages.js'
 import type { ModelConfig, ToolSet, ToolSetId } from '../run/run-config.js'
+import type { SandboxContents } from '../run/sandbox-image.js'
 import type { Requester } from '../run/requester.js'
 import type { DescribedCall } from '../session/steps.js'
 import type { SkillsOfTurn } from './skills.js'
@@ -39,6 +40,8 @@ export interface ModelTurnInput {
   readonly planStep?: string
   /** Describes the data of the run for its code; absent without data. */
   readonly inputDescription?: string
+  /** Has the meaning of the same member of `RunConfig`. */
+  readonly contents?: Externalizable<SandboxContents>
   /** The shared session in which the code runs. Absent: the run has its own sandbox. */
   readonly sharedSession?: SharedSessionOwner
   /** True when the messages may be compacted; absent: never. */

@@ -24,6 +24,7 @@ import { type DataFlowSettings, dataFlowOfRun } from '../options/data-flow.js'
 import { applyOverrides } from '../options/limits.js'
 import type { ChosenSkills, Skill } from '../../skills/index.js'
 import { checkHostedCode } from './check-hosted-code.js'
+import { chosenImage, imageBackend } from './image.js'
 import { checkLanguage, chosenLanguage } from './language.js'
 import { chooseSkills } from './choose-skills.js'
 import { checkRunOptions } from './run-options.js'
@@ -94,7 +95,9 @@ export function resolveRun(
   const { mode: defaultMode, ...allDefaults } = defaults
   const task = taskOf(options, agent, defaultMode, tools, workflow)
   // A run without code never opens a sandbox.
-  const backend = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
+  const requested = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
+  const image = isPlain ? undefined : chosenImage(options, agent, requested)
+  const backend = image === undefined ? requested : imageBackend
   checkLanguage(language, backend)
   if (backend === hostedBackend)
     checkHostedCode(
@@ -119,7 +122,7 @@ export function resolveRun(
       ...task,
       ...defined({ budget, dataFlow: dataFlowOfRun(dataFlow, tools) }),
       ...(isPlain && { isPlain }),
-      ...defined({ context, sessionOwner, clone: cloneOptionsOf(options, tools) }),
+      ...defined({ image, context, sessionOwner, clone: cloneOptionsOf(options, tools) }),
     },
     skills,
     tools,

@@ -4,12 +4,20 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { defaultLanguageName } from '../../common/names.js'
 import { defaultLimits } from '../../common/run/limits.js'
+import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { Limits } from '../../common/run/limits.js'
-import type { BackendCheck, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
+import type {
+  BackendCheck,
+  ContentsSpec,
+  SandboxBackend,
+  SandboxConnection,
+  SandboxId,
+  SandboxSpec,
+} from '../backend.js'
 import { filesRoot, type SandboxFiles } from '../sandbox-files.js'
 import { cacheDirectory } from '../../platform/cache-directory.js'
 import { BootImage } from './interpreter/boot-image.js'
-import { checkWasm, interpreterTitle } from './check.js'
+import { checkWasm, contentsOf, interpreterTitle } from './check.js'
 import { toFilesMessage } from './interpreter/files-message.js'
 import { WasmConnection } from './interpreter/wasm-connection.js'
 import { Interpreter } from './interpreter/interpreter.js'
@@ -83,13 +91,7 @@ class WasmBackend implements SandboxBackend {
 
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
     signal.throwIfAborted()
-    const name = interpreters.get(spec.language)
-    if (name === undefined) {
-      const known = [...interpreters.keys()].join(' and ')
-      throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox runs ${known}, not ${spec.language}`, {
-        hint: 'Use the Docker backend.',
-      })
-    }
+    const name = interpreterOf(spec.language)
     if (name === 'quickjs' && spec.files !== undefined) {
       throw new PtcError('SANDBOX_FILES_UNSUPPORTED', "code in JavaScript can't have files in the embedded sandbox", {
         hint: 'Use the Docker backend, or Python.',
@@ -123,6 +125,10 @@ class WasmBackend implements SandboxBackend {
     const sandbox = this.#sandboxes.get(key)
     this.#sandboxes.delete(key)
     await killSandbox(sandbox)
+  }
+
+  contentsOf({ language }: ContentsSpec): Promise<SandboxContents> {
+    return Promise.resolve(contentsOf(interpreterOf(language), language))
   }
 
   async check(): Promise<BackendCheck> {
@@ -198,6 +204,16 @@ class WasmBackend implements SandboxBackend {
     }
     sandbox.interpreter.then(async (interpreter) => interpreter.ended).then(removeEntry, removeEntry)
   }
+}
+
+/** @throws PtcError SANDBOX_UNAVAILABLE */
+function interpreterOf(language: string): InterpreterName {
+  const name = interpreters.get(language)
+  if (name !== undefined) return name
+  const known = [...interpreters.keys()].join(' and ')
+  throw new PtcError('SANDBOX_UNAVAILABLE', `the embedded sandbox runs ${known}, not ${language}`, {
+    hint: 'Use the Docker backend.',
+  })
 }
 
 interface Sandbox {

@@ -18,7 +18,7 @@ import { compactMessages } from './model/compaction/compact-messages.js'
 import { modelTurn, type ModelParts } from './model/model-turn.js'
 import { sampleModel } from './model/sample.js'
 import { readMore, searchTools } from './model/engine-tools.js'
-import { loadRunConfig, type SearchAttributeLookup } from './run/load-run-config.js'
+import { type ContentsLookup, loadRunConfig, type SearchAttributeLookup } from './run/load-run-config.js'
 import type { RunConfiguration } from '../config/run/resolve-run.js'
 import { announceClientCall, announcePause, auditCallEvent } from './announce.js'
 import type { EventSinks } from './observe.js'
@@ -45,13 +45,15 @@ import { toolCall } from './tool-call/run-tool-call.js'
 interface WorkflowParts extends ActivityParts, EventSinks {
   readonly configuration: RunConfiguration
   readonly lookUpSearchAttributes: SearchAttributeLookup
+  /** Undefined without role `sandbox`. */
+  readonly contentsOf: ContentsLookup | undefined
 }
 
 /** The activities of role `workflow`. */
 export function workflowActivities(parts: WorkflowParts) {
-  const { configuration, values, lookUpSearchAttributes, stream } = parts
+  const { configuration, values, lookUpSearchAttributes, stream, contentsOf } = parts
   return {
-    [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes, stream),
+    [activityNames.loadRunConfig]: loadRunConfig(configuration, values, lookUpSearchAttributes, { stream, contentsOf }),
     [activityNames.appendJournal]: appendJournal(parts),
     [activityNames.joinText]: joinText(parts),
     [activityNames.loadValue]: loadValue(parts),

@@ -4,6 +4,7 @@ import type { JsonObject } from '../common/json/json.js'
 import type { LanguageChoice } from '../common/run/language-names.js'
 import type { EnvironmentOption } from '../common/run/environment.js'
 import type { Limits } from '../common/run/limits.js'
+import type { ImageChoice, PackageLists } from '../common/run/sandbox-image.js'
 import type { TaskMode } from '../common/agent/task-modes.js'
 import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/agent/model-settings.js'
 
@@ -49,6 +50,13 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
    * their names, or `{ tools, sensitiveFiles }`. Default: as configured. docs/guides/environment.md describes them.
    */
   readonly environment?: EnvironmentOption
+  /**
+   * The image of the sandbox of the agent, in Docker: `minimal`, `data`, `polyglot`, or the name of one. Not with
+   * `sandbox: 'parent'`. Default: as configured; with `packages`, `minimal`.
+   */
+  readonly image?: string
+  /** Packages that are installed on top of the image: `{ pip: ['polars==1.9.0'] }`. Default: none. */
+  readonly packages?: PackageLists
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
   /** From 0 to 2. Default: as configured. Not together with `thinking`. */
@@ -94,6 +102,8 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly files: boolean | undefined
   /** Undefined: as configured. */
   readonly environment: EnvironmentOption | undefined
+  /** Undefined: as configured. */
+  readonly image: ImageChoice | undefined
   readonly model: string | readonly string[] | undefined
   readonly settings: ModelSettings
   readonly serverTools: ServerTools | undefined

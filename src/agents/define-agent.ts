@@ -23,6 +23,8 @@ const definitionKeys: readonly string[] = [
   'language',
   'files',
   'environment',
+  'image',
+  'packages',
   'model',
   'temperature',
   'thinking',
@@ -46,6 +48,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
 ): Agent<Output> {
   const { name, instructions, description, tools, skills, agents = [], sandbox = 'own', language, model } = definition
   const { files } = definition
+  const { image, packages } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
   const { environment } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
@@ -69,6 +72,8 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     throw invalid('description must be a text')
   if (sandbox !== 'own' && sandbox !== 'parent')
     throw invalid(`sandbox must be 'own' or 'parent', not ${JSON.stringify(sandbox)}`)
+  const hasImage = image !== undefined || packages !== undefined
+  if (hasImage && sandbox === 'parent') throw invalid("image and packages need sandbox: 'own'")
   const languageProblem = language === undefined ? undefined : problemOfLanguage(language)
   if (languageProblem !== undefined) throw invalid(languageProblem)
   if (files !== undefined && typeof files !== 'boolean') throw invalid('files must be true or false')
@@ -91,6 +96,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     language: language && languageNameOf(language),
     files,
     environment,
+    image: hasImage ? Object.freeze(defined({ image, packages })) : undefined,
     model,
     settings: defined({ temperature, thinking, effort }),
     serverTools,

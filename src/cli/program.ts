@@ -24,6 +24,7 @@ import { devCommand } from './commands/processes/dev.js'
 import { doctorCommand } from './commands/project/doctor.js'
 import { execCommand } from './commands/runs/exec.js'
 import { evalCommand } from './commands/project/eval.js'
+import { imageCommand } from './commands/project/image.js'
 import { initCommand } from './commands/project/init.js'
 import { listCommand } from './commands/runs/list.js'
 import { replayCheckCommand } from './commands/project/replay-check.js'
@@ -82,6 +83,7 @@ export function buildProgram(): Command {
     sessionsCommand(),
     valuesCommand(),
     memoryCommand(),
+    imageCommand(),
     evalCommand(),
     replayCheckCommand(),
     serveCommand(),

@@ -69,6 +69,8 @@ export const errorTable = {
   SANDBOX_BACKEND_DOWN: { retryable: true },
   /** A worker prepares the image when it starts, so this means a removal afterwards; the next start repairs it. */
   SANDBOX_IMAGE_MISSING: { retryable: true },
+  /** An image, or a package in it, could not be installed. The message has the last lines of the log. */
+  SANDBOX_IMAGE_BUILD_FAILED: { retryable: false },
   /** The backend could run code, but can't enforce its limits, or has no seccomp. */
   SANDBOX_UNENFORCED: { retryable: false },
   /** The run has files for its code, which this backend can't put into a sandbox. */

@@ -6,7 +6,7 @@ import { languageOption } from './options/language.js'
 import { checkDataFlow, dataFlowOption, type DataFlowSettings, toolsNamedIn } from './options/data-flow.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
 import { parseModelSettings } from '../models/options/model-settings.js'
-import { type Agents, createAgents } from '../agents/index.js'
+import { type Agents, createAgents, isAgent } from '../agents/index.js'
 import { PtcError } from '../common/errors.js'
 import { defaultLimits, type Limits } from '../common/run/limits.js'
 import { type ModelSettings, overrideSettings } from '../common/agent/model-settings.js'
@@ -14,6 +14,8 @@ import { taskModes } from '../common/agent/task-modes.js'
 import { defaultLanguageName, defaultTaskQueue } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
 import type { BackendChoice, RunDefaults } from '../common/run/run-config.js'
+import type { ImageChoice } from '../common/run/sandbox-image.js'
+import { imageFields } from '../sandbox/image-option.js'
 import type { BackendDefinition } from '../sandbox/define-backend.js'
 import { sandboxOption } from '../sandbox/option.js'
 import type { Credentials } from '../tools/credentials/credentials.js'
@@ -113,6 +115,8 @@ export interface ResolvedConfig extends Pick<
   readonly shutdownMs: number
   readonly sandbox: Omit<Parsed['sandbox'], 'backend'> & {
     readonly backend: BackendChoice
+    /** The images that agents have, besides that of the configuration. */
+    readonly agentImages: readonly ImageChoice[]
     /** The custom backend of the configuration. It is used when `backend` is its name. */
     readonly customBackend: BackendDefinition | undefined
   }
@@ -170,7 +174,11 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     return checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
   }
   const credentials = createCredentials(parsed.data.credentials, baseDirectory)
-  const openContainer = serverContainers({ ...sandbox.docker, limits })
+  const openContainer = serverContainers({
+    ...sandbox.docker,
+    ...defined({ image: sandbox.image, packages: sandbox.packages }),
+    limits,
+  })
   const keys = encryption && new KeyRing(encryption)
   const valueSettings = valuesSettings(values, baseDirectory)
   const tokenSettings = { store: valueSettings.store, keys }
@@ -228,7 +236,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     environment,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
-    sandbox: { ...sandbox, backend, customBackend },
+    sandbox: { ...sandbox, backend, customBackend, agentImages: imagesOf(agents) },
     values: { ...valueSettings, ...defined({ retryForMs: settingsOfTest.retryForMs }) },
     encryption: keys,
     redact,
@@ -266,6 +274,16 @@ function checkAgents(
       throw new PtcError('CONFIG_INVALID', `the budget of agent ${name} is not valid:\n${z.prettifyError(error)}`)
   }
   return agents
+}
+
+/** @throws PtcError CONFIG_INVALID */
+function imagesOf(definitions: readonly unknown[]): readonly ImageChoice[] {
+  return definitions.filter(isAgent).flatMap(({ name, image }) => {
+    if (image === undefined) return []
+    const { error } = z.strictObject(imageFields).safeParse(image)
+    if (!error) return [image]
+    throw new PtcError('CONFIG_INVALID', `the image of agent ${name} is not valid:\n${z.prettifyError(error)}`)
+  })
 }
 
 function invalidSettings(where: string): (problem: string) => never {

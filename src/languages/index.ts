@@ -52,6 +52,11 @@ function allLanguages(): readonly Language[] {
   return [...writtenLanguages(), environment]
 }
 
+/** The program of each language: its title, and the command that prints its version in an image. */
+export function languagePrograms(): readonly ({ readonly name: string } & Language['program'])[] {
+  return allLanguages().map(({ name, program }) => ({ name, ...program }))
+}
+
 /**
  * Defines a language whose cells a command of the image executes, for runs that have it besides another language. It is
  * known in this process from now on: call it in the file of the configuration, and where a client names the language. A

@@ -1,6 +1,7 @@
 import type { SharedSessionOwner } from '../common/agent/model-turn.js'
 import type { JsonObject, JsonValue } from '../common/json/json.js'
 import type { Limits } from '../common/run/limits.js'
+import type { PackageKind, SandboxContents } from '../common/run/sandbox-image.js'
 
 /** A language of programs: everything that depends on it, except its runner in `runner/NAME`. */
 export interface Language {
@@ -12,6 +13,10 @@ export interface Language {
   readonly extension: `.${string}`
   /** Other endings of names of files with code of the language. */
   readonly otherExtensions?: readonly `.${string}`[]
+  /** The program that executes the language in an image, for people, and the command that prints its version. */
+  readonly program: { readonly title: string; readonly version: readonly string[] }
+  /** The packages that programs of the language import. Undefined: none. */
+  readonly packageKind?: PackageKind
   /** Starts the runner, which gets a cell as its source text. */
   readonly runner: Runner
   readonly repl: Repl
@@ -146,6 +151,8 @@ export interface ExampleCall {
 }
 
 export interface Environment {
+  /** What programs find in the sandbox. Undefined: unknown, and `hasPackages` is what is known. */
+  readonly contents?: SandboxContents | undefined
   /** The sandbox may have more than the standard library. */
   readonly hasPackages?: boolean | undefined
   /** The sandbox is the embedded one. */

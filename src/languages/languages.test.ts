@@ -29,14 +29,15 @@ it('a shipped command may be defined again, before which it has its own path', (
   expect(commandOf()).not.toContain('/usr/bin/java')
 })
 
-it.each<readonly [string, Partial<Record<keyof CommandLanguage | 'version', unknown>>]>([
+it.each<readonly [string, Partial<Record<keyof CommandLanguage | 'versions', unknown>>]>([
   ['name must be a short word', { name: 'Lua' }],
   ['name must be a short word', { name: 'python,lua' }],
   ['name must be a short word', { name: undefined }],
   ['name must be a short word', { name: '__proto__' }],
   ['the name is taken', { name: 'python' }],
   ['the name is taken', { name: 'files' }],
-  ['unknown key "version"', { version: [] }],
+  ['unknown key "versions"', { versions: [] }],
+  ['version must begin with the path', { version: ['lua', '-v'] }],
   ['title must be a short text', { title: 'a\nb' }],
   ['file must be a name with an ending', { file: '../cell.lua' }],
   ['file must be a name with an ending', { file: 'cell' }],

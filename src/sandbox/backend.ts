@@ -10,6 +10,7 @@
  */
 import type { BackendName } from '../common/run/run-config.js'
 import type { Limits } from '../common/run/limits.js'
+import type { ImageChoice, SandboxContents } from '../common/run/sandbox-image.js'
 import type { SandboxFiles } from './sandbox-files.js'
 
 /** One way to run sandboxes. */
@@ -30,6 +31,13 @@ export interface SandboxBackend {
   attach(id: SandboxId, signal: AbortSignal): Promise<SandboxConnection | undefined>
   /** True when `open` puts {@link SandboxSpec.files} into the sandbox. Undefined: sandboxes can't have files. */
   readonly files?: true
+  /**
+   * Returns what programs find in a sandbox, for the prompt of a run. Undefined: the backend does not know it.
+   *
+   * @param spec `image`: undefined for the configured one
+   * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING
+   */
+  readonly contentsOf?: (spec: ContentsSpec, signal: AbortSignal) => Promise<SandboxContents>
   /** Undefined when this backend does not support checkpoints. */
   readonly checkpoints?: SandboxCheckpoints
   /** Ends the sandbox or deletes its checkpoint, and removes every trace. Succeeds when there is none. */
@@ -70,12 +78,28 @@ export interface SandboxSpec extends SandboxId {
    * backend with the capability. Undefined: there are none.
    */
   readonly files?: SandboxFiles
+  /** Undefined: as the backend is configured. Only for a backend with images. */
+  readonly image?: SandboxImageSpec
+}
+
+/** Which sandbox is asked what it has. */
+export interface ContentsSpec extends Pick<SandboxSpec, 'language'> {
+  readonly image?: ImageChoice | undefined
+}
+
+export interface SandboxImageSpec {
+  /** Undefined: as the backend is configured. */
+  readonly choice?: ImageChoice
+  /** {@link SandboxConnection.image} of an earlier sandbox of the session, which is preferred. */
+  readonly pinned?: string
 }
 
 /** A connection to a runner: a byte stream in each direction. */
 export interface SandboxConnection {
   /** A description for people: container name, image, interpreter. */
   readonly description: string
+  /** The immutable id of the image of the sandbox. Undefined: the backend has no images, or the sandbox has exited. */
+  readonly image?: string
   /** Sends bytes to the runner; resolves when there is room for more, rejects when the connection has ended. */
   send(bytes: Uint8Array): Promise<void>
   /** The bytes from the runner, in order; ends with the connection. May be iterated once. */

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { BuiltInBackend } from '../common/run/run-config.js'
+import type { PackageLists } from '../common/run/sandbox-image.js'
+import { imageFields } from './image-option.js'
 import { type BackendDefinition, isBackendDefinition } from './define-backend.js'
 
 /** The sandboxes of a worker. */
@@ -15,9 +17,14 @@ export interface SandboxOption {
    * preferred. Default 1; 0 in Docker with `ptc worker`.
    */
   readonly warm?: number
+  /**
+   * The image of Docker sandboxes: `minimal`, `data` (numpy, pandas, matplotlib and friends), `polyglot` (Go, Java, Ruby,
+   * and tools such as git), or the name of one of your own. Default `minimal`.
+   */
+  readonly image?: string
+  /** Packages that are installed on top of the image, by package manager: `{ pip: ['polars==1.9.0'] }`. Default: none. */
+  readonly packages?: PackageLists
   readonly docker?: {
-    /** Image of the sandbox. Default: built from the runner of this installation. */
-    readonly image?: string
     /** OCI runtime of the daemon, such as `runsc`. Default: the daemon's. */
     readonly runtime?: string
   }
@@ -36,6 +43,7 @@ export const sandboxOption = z
       )
       .default('auto'),
     warm: z.int().min(0).optional(),
-    docker: z.strictObject({ image: z.string().min(1).optional(), runtime: z.string().min(1).optional() }).prefault({}),
+    ...imageFields,
+    docker: z.strictObject({ runtime: z.string().min(1).optional() }).prefault({}),
   })
   .prefault({})

@@ -2,6 +2,7 @@ import { subagentOf } from '../../agents/subagents.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
 import type { Message, StoredMessage } from '../../common/agent/messages.js'
 import type { SkillsOfTurn } from '../../common/agent/skills.js'
+import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { ModelTurnInput } from '../../common/agent/model-turn.js'
 import { languageOf } from '../../languages/index.js'
 import { hostedPrompt } from '../../models/prompt/hosted-prompt.js'
@@ -64,6 +65,7 @@ export async function prepareTurn(
     outputSchema,
     mode,
     inputDescription,
+    contents: await loadContents(input, values, signal),
     sharedSession,
     hasFiles,
     ...options,
@@ -102,6 +104,16 @@ async function loadAgent(
     ...(instructions !== undefined && { instructions: (await load(instructions)) as string }),
     ...(outputSchema !== undefined && { outputSchema: (await load(outputSchema)) as JsonObject }),
   }
+}
+
+/** Loads what the run recorded of its sandbox. */
+async function loadContents(
+  { contents }: ModelTurnInput,
+  values: Values,
+  signal: AbortSignal,
+): Promise<SandboxContents | undefined> {
+  if (contents === undefined) return undefined
+  return (await values.load(contents, 'the description of the sandbox', signal)) as unknown as SandboxContents
 }
 
 /** Loads the list of skills and the instructions of active ones, as the run recorded them at its start. */

@@ -15,10 +15,7 @@ function problemsOf(config: object): string {
 test.each([
   [{ tools: [], limit: {} }, 'Unrecognized key: "limit". Did you mean "limits"?'],
   [{ tools: [], limits: { turn: 1 } }, 'Unrecognized key: "turn". Did you mean "turns"? (at limits)'],
-  [
-    { tools: [], sandbox: { docker: { imag: 'x' } } },
-    'Unrecognized key: "imag". Did you mean "image"? (at sandbox.docker)',
-  ],
+  [{ tools: [], sandbox: { imag: 'x' } }, 'Unrecognized key: "imag". Did you mean "image"? (at sandbox)'],
   [{ tools: [], values: { store: { kind: 'local', folder: 'x' } } }, 'Unrecognized key: "folder" (at values.store)'],
   [{ tools: [], limits: { turns: 0 } }, 'Too small: expected number to be >=1 (at limits.turns)'],
 ])('lists the problems of configuration %j in one line each, with the similar key', (config, problem) => {

@@ -5,6 +5,7 @@ import type { Limits } from '../run/limits.js'
 import type { HostedTurn } from './hosted-code.js'
 import type { ModelReply, PendingBlock } from './messages.js'
 import type { ModelConfig, ToolSet, ToolSetId } from '../run/run-config.js'
+import type { SandboxContents } from '../run/sandbox-image.js'
 import type { Requester } from '../run/requester.js'
 import type { DescribedCall } from '../session/steps.js'
 import type { SkillsOfTurn } from './skills.js'
@@ -43,6 +44,8 @@ export interface ModelTurnInput {
   readonly inputDescription?: string
   /** True for a run with uploads and artifacts. */
   readonly hasFiles?: true
+  /** Has the meaning of the same member of `RunConfig`. */
+  readonly contents?: Externalizable<SandboxContents>
   /** The shared session in which the code runs. Absent: the run has its own sandbox. */
   readonly sharedSession?: SharedSessionOwner
   /** True when the messages may be compacted; absent: never. */

@@ -7,6 +7,7 @@ import type { RunFilesConfig } from '../files/files.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
+import type { ImageChoice, SandboxContents } from './sandbox-image.js'
 import type { CloneOptions } from './runs.js'
 import type { RunSkills } from '../agent/skills.js'
 import type { SearchAttributeName } from './search-attributes.js'
@@ -67,6 +68,8 @@ export interface SandboxOwner {
   readonly workflowId: string
   /** Idempotency key of the call of the run, by which the run knows the sub-agent and its sub-agents. */
   readonly key: string
+  /** The image of the sandbox. Undefined: as configured. */
+  readonly image?: ImageChoice
 }
 
 /** The owner of the session that executes the code of a run which has no session itself. */
@@ -184,6 +187,10 @@ export interface RunConfig {
   /** The context of the run, such as the requester. `tenant` becomes a search attribute. Undefined: `{}`. */
   readonly context?: JsonObject
   readonly input?: InputData
+  /** The image of the run's sandbox. Undefined: as its host is configured. */
+  readonly image?: ImageChoice
+  /** What programs find in the sandbox, for the prompt of each turn. Undefined: unknown. */
+  readonly contents?: Externalizable<SandboxContents>
   /** The options with which a clone of the run starts. Set only in a run with a tool that starts clones. */
   readonly clone?: CloneOptions
   /** Uploads and artifacts. Undefined: the run has no files. */
@@ -215,6 +222,8 @@ export type RunDefaults = Omit<
   | 'doneCheck'
   | 'context'
   | 'input'
+  | 'image'
+  | 'contents'
   | 'clone'
   | 'files'
   | 'skills'

@@ -8,6 +8,7 @@
 
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { Limits } from '../run/limits.js'
+import type { ImageChoice } from '../run/sandbox-image.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice, ToolSet, ToolSetId } from '../run/run-config.js'
 import type { ExternalValue } from '../json/external-value.js'
@@ -35,6 +36,10 @@ export interface OpenInput {
   readonly tools: SessionTools
   /** The files of the sandbox, one set for each skill that has some. Absent: there are none. */
   readonly files?: readonly ExternalValue[]
+  /** The image of the run. Absent: as the host is configured. */
+  readonly image?: ImageChoice
+  /** The image that the sandbox before had: {@link OpenedSession.image}. Absent: none is known. */
+  readonly pinnedImage?: string
   /** The reason why a sandbox is opened, for readers of the history. */
   readonly reason: 'new' | 'unpark' | 'rebuild'
 }
@@ -49,6 +54,8 @@ export interface OpenedSession {
   readonly description: string
   /** True when the host can keep a parked sandbox as a checkpoint (`session.park`). */
   readonly supportsCheckpoint: boolean
+  /** The immutable id of the image of the sandbox. Absent: the backend has no images. */
+  readonly image?: string
 }
 
 /** Input of activity `session.interrupt`. */

@@ -28,6 +28,7 @@ import { checkHostedCode } from './check-hosted-code.js'
 import { checkEnvironment, chosenEnvironment } from './environment.js'
 import { checkLanguage, chosenLanguage, sharedLanguage } from './language.js'
 import { filesOf } from './files.js'
+import { chosenImage, imageBackend } from './image.js'
 import { chooseSkills } from './choose-skills.js'
 import { checkRunOptions } from './run-options.js'
 
@@ -112,7 +113,9 @@ export function resolveRun(
   const { mode: defaultMode, ...allDefaults } = defaults
   const task = taskOf(options, agent, defaultMode, tools, workflow)
   // A run without code never opens a sandbox.
-  const backend = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
+  const requested = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
+  const image = isPlain ? undefined : chosenImage(options, agent, requested)
+  const backend = image === undefined ? requested : imageBackend
   checkEnvironment(environment, language, backend, tools)
   checkLanguage(language, backend)
   if (backend === hostedBackend)
@@ -147,7 +150,7 @@ export function resolveRun(
       ...task,
       ...defined({ budget, dataFlow: dataFlowOfRun(dataFlow, tools) }),
       ...(isPlain && { isPlain }),
-      ...defined({ context, sessionOwner, files, clone: cloneOptionsOf(options, tools) }),
+      ...defined({ image, context, sessionOwner, files, clone: cloneOptionsOf(options, tools) }),
     },
     skills,
     tools,

@@ -10,6 +10,7 @@ import { maxContextBytes, type RunConfigInput } from '../../common/run/runs.js'
 import { taskModes } from '../../common/agent/task-modes.js'
 import { describeUnknownKeys } from '../../common/text/unknown-keys.js'
 import { checkClientSchema, clientRegistry, clientToolSchema } from '../../tools/sources/client-tools.js'
+import { imageFields } from '../../sandbox/image-option.js'
 import { addJsonIssue, jsonObject, listOf } from '../../tools/validation/bounded-schemas.js'
 import { describeIssues } from '../../tools/validation/describe-issues.js'
 import { budgetSchema } from '../options/budget.js'
@@ -100,7 +101,11 @@ const lease = z.strictObject({
   } satisfies { readonly [Item in BudgetItem]: z.ZodType }),
 })
 
-const sandboxOwner = z.strictObject({ workflowId: name, key: name })
+const sandboxOwner = z.strictObject({
+  workflowId: name,
+  key: name,
+  image: z.strictObject(imageFields).exactOptional(),
+})
 
 const schema = z.object({
   ...runOptionFields,

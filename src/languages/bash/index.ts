@@ -14,6 +14,8 @@ export const bash: Language = {
   title: 'Bash',
   extension: '.sh',
   otherExtensions: ['.bash'],
+  program: { title: 'Bash', version: ['/bin/bash', '--version'] },
+  packageKind: 'apt',
   runner: dispatchedRunner('bash', {}),
   repl,
   // The name of a tool is an argument of the command `tool`: it hides no name of the shell.

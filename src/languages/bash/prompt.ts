@@ -7,8 +7,11 @@ export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
   environment: Environment,
 ): string {
-  const { hasPackages = false } = environment
-  const missing = hasPackages ? 'no network' : 'no network, and besides the usual commands of Debian there is python3'
+  const { contents, hasPackages = false } = environment
+  const missing =
+    contents !== undefined || hasPackages
+      ? 'no network'
+      : 'no network, and besides the usual commands of Debian there is python3'
   return `\
 Runs bash scripts in a sandbox, and returns what they print, and their exit code. Let one script make the calls of a \
 task, and filter, add up and compare their results. Results cost nothing until printed: print only what you need to see.

@@ -15,19 +15,22 @@ export interface CommandLanguage {
   readonly run: readonly string[]
   /** The name of the file with the code, such as `cell.rb`. Its ending is that of files for `ptc exec`. */
   readonly file: string
+  /** The command that prints the version of the program. Default: the program with `--version`. */
+  readonly version?: readonly string[]
 }
 
 /**
  * The language of cells that a command executes. They have the tools by the command `tool`, as bash, which documents
  * them.
  */
-export function commandLanguage({ name, title = name, run, file }: CommandLanguage): Language {
-  const { otherExtensions: _, ...ofBash } = bash
+export function commandLanguage({ name, title = name, run, file, version }: CommandLanguage): Language {
+  const { otherExtensions: _, packageKind: __, ...ofBash } = bash
   return {
     ...ofBash,
     name,
     title,
     extension: `.${file.slice(file.lastIndexOf('.') + 1)}`,
+    program: { title, version: version ?? [...run.slice(0, 1), '--version'] },
     runner: dispatchedRunner(name, { run: [...run], file }),
     isStateless: true,
     repl: {

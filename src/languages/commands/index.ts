@@ -27,6 +27,7 @@ const shipped: readonly CommandLanguage[] = [
     title: 'Go',
     run: ['/usr/bin/go', 'run', '-exec', `/usr/bin/python3 -c '${runFromMemory}'`, '{file}'],
     file: 'cell.go',
+    version: ['/usr/bin/go', 'version'],
   },
   { name: 'java', title: 'Java', run: ['/usr/bin/java', '{file}'], file: 'Cell.java' },
   { name: 'perl', title: 'Perl', run: ['/usr/bin/perl', '{file}'], file: 'cell.pl' },
@@ -52,7 +53,13 @@ export function commandLanguages(): readonly Language[] {
   return [...others, ...definitions.values()].map(commandLanguage)
 }
 
-const definitionKeys: readonly string[] = ['name', 'title', 'run', 'file'] satisfies (keyof CommandLanguage)[]
+const definitionKeys: readonly string[] = [
+  'name',
+  'title',
+  'run',
+  'file',
+  'version',
+] satisfies (keyof CommandLanguage)[]
 
 /**
  * Adds a definition to those of this process. See `defineLanguage`.
@@ -60,7 +67,7 @@ const definitionKeys: readonly string[] = ['name', 'title', 'run', 'file'] satis
  * @param reserved names of languages with a runner, and of services
  */
 export function addDefinition(definition: CommandLanguage, reserved: readonly string[]): void {
-  const { name, title = name, run, file } = definition
+  const { name, title = name, run, file, version } = definition
   const invalid = (problem: string) => new PtcError('CONFIG_INVALID', `language ${JSON.stringify(name)}: ${problem}`)
   if (!isMatch(name, /^[a-z][a-z0-9+#-]{0,30}$/)) throw invalid('name must be a short word in lower case')
   if (reserved.includes(name)) throw invalid('the name is taken')
@@ -69,19 +76,30 @@ export function addDefinition(definition: CommandLanguage, reserved: readonly st
   if (!isMatch(title, /^[^\n`]{1,40}$/)) throw invalid('title must be a short text')
   if (!isMatch(file, /^[A-Za-z0-9_-]{1,40}\.[A-Za-z0-9]{1,10}$/))
     throw invalid('file must be a name with an ending, such as cell.rb')
-  if (!Array.isArray(run) || !run.every((word) => isMatch(word, /^[^\0]{1,1000}$/s)) || run.length > maxWords)
-    throw invalid('run must be a list of words')
-  if (run[0]?.startsWith('/') !== true)
-    throw invalid('run must begin with the path of a program, such as /usr/bin/ruby')
+  checkCommand(run, 'run', invalid)
+  if (version !== undefined) checkCommand(version, 'version', invalid)
   if (!run.some((word) => word.includes('{file}'))) throw invalid('run must contain {file}')
   const known = definitions.get(name)
-  const sealed = Object.freeze({ name, title, run: Object.freeze([...run]), file })
+  const sealed = Object.freeze({
+    name,
+    title,
+    run: Object.freeze([...run]),
+    file,
+    ...(version && { version: Object.freeze([...version]) }),
+  })
   if (known && canonicalJson({ ...known }) !== canonicalJson({ ...sealed }))
     throw invalid('another definition has this name')
   definitions.set(name, sealed)
 }
 
 const maxWords = 50
+
+function checkCommand(words: unknown, option: string, invalid: (problem: string) => PtcError): void {
+  if (!Array.isArray(words) || !words.every((word) => isMatch(word, /^[^\0]{1,1000}$/s)) || words.length > maxWords)
+    throw invalid(`${option} must be a list of words`)
+  if (words[0]?.startsWith('/') !== true)
+    throw invalid(`${option} must begin with the path of a program, such as /usr/bin/ruby`)
+}
 
 function isMatch(value: unknown, pattern: RegExp): value is string {
   return typeof value === 'string' && pattern.test(value)

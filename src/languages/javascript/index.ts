@@ -14,6 +14,8 @@ export const javascript: Language = {
   title: 'JavaScript',
   extension: '.js',
   otherExtensions: ['.mjs', '.cjs'],
+  program: { title: 'Node.js', version: ['/usr/bin/node', '--version'] },
+  packageKind: 'npm',
   runner,
   repl,
   embedded: { hasFiles: false },

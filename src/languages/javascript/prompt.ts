@@ -1,6 +1,6 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeGiven, formatCount } from '../shared/prompt.js'
+import { describeGiven, formatCount, mayImportPackages } from '../shared/prompt.js'
 import { javascriptLiteral } from './literals.js'
 
 /** @param isTyped the language is TypeScript */
@@ -9,12 +9,12 @@ export function describeEnvironment(
   environment: Environment,
   isTyped = false,
 ): string {
-  const { hasPackages = false, isEmbedded = false } = environment
+  const { isEmbedded = false } = environment
   const engine = isEmbedded ? 'QuickJS' : 'Node.js'
   const missing = isEmbedded
     ? 'no network, no file and no module, so no `import`, `require`, `process`, `Buffer` and `fetch`; there are URL, Intl, \
 timers, structuredClone and crypto.randomUUID'
-    : hasPackages
+    : mayImportPackages(environment, 'npm')
       ? 'no network'
       : "no network, and no packages besides Node's own modules"
   const kept = isEmbedded ? 'functions and classes' : 'functions, classes and imports'

@@ -14,6 +14,8 @@ export const python: Language = {
   name: 'python',
   title: 'Python',
   extension: '.py',
+  program: { title: 'Python', version: ['/usr/bin/python3', '--version'] },
+  packageKind: 'pip',
   runner: {
     interpreter: pythonInterpreter,
     entry: 'runner.py',

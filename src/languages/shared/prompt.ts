@@ -1,13 +1,35 @@
 import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
+import type { PackageKind, SandboxContents } from '../../common/run/sandbox-image.js'
 import type { Environment } from '../language.js'
 
 /** The rules about data and others in an environment, each on a line of its own. Empty: there are none. */
-export function describeGiven({ inputDescription, sharedSession }: Environment): string {
+export function describeGiven({ contents, inputDescription, sharedSession }: Environment): string {
+  const installed = contents ? describeContents(contents) : ''
   const inputRule =
     inputDescription === undefined
       ? ''
       : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
-  return `${inputRule}${sharedSession ? `\n- ${describeShared(sharedSession)}` : ''}`
+  return `${installed}${inputRule}${sharedSession ? `\n- ${describeShared(sharedSession)}` : ''}`
+}
+
+const titles = { pip: 'Packages of Python', npm: 'Packages of Node.js' } as const
+
+/** What is installed in the sandbox, each kind on a line of its own. Empty: unknown. */
+function describeContents({ programs, packages }: SandboxContents): string {
+  const { apt, ...libraries } = packages
+  const listed = [
+    ['Installed', { names: [...programs, ...apt.names], more: apt.more }] as const,
+    ...(['pip', 'npm'] as const).map((kind) => [titles[kind], libraries[kind]] as const),
+  ]
+  return listed
+    .filter(([, { names }]) => names.length > 0)
+    .map(([title, { names, more }]) => `\n- ${title}: ${names.join(', ')}${more > 0 ? `, and ${more} more` : ''}.`)
+    .join('')
+}
+
+/** Whether programs of the language can import packages besides what the language brings. */
+export function mayImportPackages({ contents, hasPackages = false }: Environment, kind: PackageKind): boolean {
+  return contents ? contents.packages[kind].names.length > 0 : hasPackages
 }
 
 /** Tells the model of the others that use the sandbox of its code. */

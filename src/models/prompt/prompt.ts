@@ -2,6 +2,7 @@ import { PtcError } from '../../common/errors.js'
 import { defined } from '../../common/defined.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { executeCodeTool } from '../../common/names.js'
+import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
 import type { EnvironmentConfig } from '../../common/run/environment.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
@@ -37,6 +38,8 @@ export interface PromptOptions extends SandboxDescription {
   readonly outputSchema?: JsonObject | undefined
   /** How the agent works on its question. Undefined: `answer`. */
   readonly mode?: RecordedMode | undefined
+  /** What programs find in the sandbox. Undefined: unknown. */
+  readonly contents?: SandboxContents | undefined
   /** Describes the data in `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
   /** The session whose variables code also sees. Undefined: the run has its own sandbox. */
@@ -68,7 +71,16 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  */
 export function buildPrompt(options: PromptOptions): Prompt {
   const { tools, limits, instructions, hasPackages, isEmbedded, outputSchema, mode, inputDescription } = options
-  const { skills, sharedSession, hasFiles, isCompacted, readMore, providerSearch = false, isPlain = false } = options
+  const {
+    contents,
+    skills,
+    sharedSession,
+    hasFiles,
+    isCompacted,
+    readMore,
+    providerSearch = false,
+    isPlain = false,
+  } = options
   const { language = defaultLanguage } = options
   if (!isPlain && tools.some(({ name }) => name === executeCodeTool)) {
     const hint = 'Give it another name.'
@@ -87,7 +99,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const task = taskPrompt(mode, outputSchema)
   const isGrouped = list?.isGrouped === true
   const example = codeTools[0] && exampleCallOf(codeTools[0])
-  const environment = { hasPackages, isEmbedded, inputDescription, sharedSession }
+  const environment = { contents, hasPackages, isEmbedded, inputDescription, sharedSession }
   const described = { ...environment, toolSearch, isGrouped, hasSignatures, example }
   const runTools = [
     ...(isPlain ? [] : [codeTool(language, stubs, limits, { ...described, hasFiles })]),

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
+import type { ImageChoice } from '../../common/run/sandbox-image.js'
 import type { SandboxBackend, SandboxConnection, SandboxSpec } from '../backend.js'
 import { findContainer, findOrCreateContainer } from './container/find-container.js'
 import { environmentVariable } from '../../platform/environment-variable.js'
@@ -14,8 +16,10 @@ import { connectToExited } from './connection/exited-connection.js'
 import { DockerEngine } from './engine/docker-engine.js'
 import { dockerError, statusOf } from './engine/docker-error.js'
 import { containerLabels, containerName } from './container/sandbox-identity.js'
+import { ImageContents } from './image-contents.js'
 import { readImageSource } from './image/image-source.js'
-import { SandboxImage } from './image/sandbox-image.js'
+import { type ListedImage, listImages, prunableImages, removeImage } from './built-images.js'
+import { SandboxImages } from './image/sandbox-images.js'
 import {
   keepSandboxesAlive,
   listSandboxes,
@@ -36,15 +40,28 @@ const openTimeoutMs = 60_000
 
 export interface DockerBackend extends SandboxBackend {
   readonly name: 'docker'
-  /** The image of all sandboxes. */
+  readonly contentsOf: NonNullable<SandboxBackend['contentsOf']>
+  /** The name of the image of sandboxes that choose none. */
   readonly image: string
   /**
-   * Checks that the daemon enforces isolation and has the image; builds the built-in image when it is missing or
-   * outdated. Reports limits that the daemon does not enforce, and that are not part of the isolation, as progress.
+   * Checks that the daemon enforces isolation and has an image; builds one of durable-ptc when it is missing or outdated.
+   * Reports limits that the daemon does not enforce, and that are not part of the isolation, as progress.
    *
-   * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED
+   * @param options `choice`: the image. Default: as configured
+   * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_IMAGE_BUILD_FAILED, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED
    */
-  ensureImage(options?: BuildImageOptions): Promise<{ readonly image: string; readonly built: boolean }>
+  ensureImage(options?: EnsureImageOptions): Promise<{ readonly image: string; readonly built: boolean }>
+  /** The name of an image. @param choice default: as configured */
+  imageName(choice?: ImageChoice): string
+  /** Lists the images that durable-ptc has built on this daemon, the latest first. @throws PtcError SANDBOX_UNAVAILABLE */
+  listImages(): Promise<readonly ListedImage[]>
+  /**
+   * Removes the images of other versions of durable-ptc that no container uses, and returns them.
+   *
+   * @param options `dryRun`: removes none
+   * @throws PtcError SANDBOX_UNAVAILABLE
+   */
+  pruneImages(options?: { readonly dryRun?: boolean }): Promise<readonly ListedImage[]>
   /**
    * Runs a server in a container that ends with this process.
    *
@@ -71,6 +88,10 @@ export interface DockerBackend extends SandboxBackend {
   removeExpired(options: ReapOptions): Promise<readonly SessionContainer[]>
 }
 
+export interface EnsureImageOptions extends BuildImageOptions {
+  readonly choice?: ImageChoice | undefined
+}
+
 /**
  * Sandboxes as hardened containers of a Docker daemon. Containers outlive the worker process; another worker can
  * attach.
@@ -87,9 +108,14 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   )
   const seccompFile = join(settings.runnerDirectory, 'image/seccomp.json')
   const seccomp = JSON.stringify(JSON.parse(readFileSync(seccompFile, 'utf8')))
-  const image = new SandboxImage(engine, imageSource, settings.image)
+  const { image: name, packages } = settings
+  const images = new SandboxImages(engine, imageSource, defined({ image: name, packages }))
+  const image = images.of()
   const { runtime, lifetimeSeconds, namespace, warm } = settings
-  const factory = new ContainerFactory({ ...settings, engine, image, seccomp })
+  const factory = new ContainerFactory({ ...settings, engine, images, seccomp })
+  const contents = new ImageContents(images, (program, signal) =>
+    startServerContainer(engine, factory, program, signal),
+  )
   const pool =
     namespace === undefined || warm === 0
       ? undefined
@@ -97,9 +123,11 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const connections = new Set<DockerConnection>()
   let closed = false
 
-  async function create(spec: SandboxSpec, signal: AbortSignal): Promise<string | undefined> {
+  async function create(spec: SandboxSpec, signal: AbortSignal) {
     const labels = containerLabels(spec, Math.floor(Date.now() / 1_000) + lifetimeSeconds)
-    return factory.create(containerName(spec), await factory.createOptions(spec, labels), signal)
+    const body = await factory.createOptions(spec, labels)
+    const containerId = await factory.create(containerName(spec), body, signal)
+    return containerId === undefined ? undefined : { containerId, image: body.Image }
   }
 
   function track(connection: DockerConnection): DockerConnection {
@@ -115,14 +143,14 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
     // The first session does not wait for the pool; later sessions use it.
     pool?.fill()
     for (;;) {
-      const { containerId, state, created } = await findOrCreateContainer(
+      const { containerId, image, state, created } = await findOrCreateContainer(
         engine,
         spec,
         () => create(spec, signal),
         signal,
       )
       try {
-        return track(await factory.connect(containerId, state, signal, spec.files))
+        return track(await factory.connect(containerId, state, image, signal, spec.files))
       } catch (error) {
         if (error instanceof BrokenCheckpointError) {
           await engine.remove(containerId)
@@ -167,8 +195,9 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       // Only `open` has the files of a container that a dead worker has created and never started.
       if (found.state === 'created' && found.files !== undefined) return undefined
       try {
-        if (found.state !== 'exited') return track(await factory.connect(found.containerId, found.state, signal))
-        const exited = await connectToExited(engine, found.containerId, signal)
+        const { containerId, state, image } = found
+        if (state !== 'exited') return track(await factory.connect(containerId, state, image, signal))
+        const exited = await connectToExited(engine, containerId, signal)
         if (exited) return exited
       } catch (error) {
         if (!(error instanceof BrokenCheckpointError)) throw error
@@ -193,22 +222,28 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
       await Promise.all([pool?.close(), ...[...connections].map((connection) => connection.detach())])
     },
 
-    async ensureImage(build = {}) {
+    contentsOf: ({ image: choice }, signal) => contents.of(choice, signal),
+
+    async ensureImage({ choice, ...build } = {}) {
       const { warnings, supportsCheckpoint } = await factory.capabilities()
       for (const warning of warnings) build.onProgress?.(`warning: ${warning}`)
       if (supportsCheckpoint) build.onProgress?.('gVisor: waiting sandboxes are checkpointed to disk')
-      const inspection = await image.inspect(build.signal)
-      if (inspection.usable && !(await image.isBaseOutdated(build.signal))) {
-        pool?.fill()
-        return { image: image.name, built: false }
-      }
-      if (!inspection.usable && !image.isBuiltIn) {
-        throw new PtcError('SANDBOX_IMAGE_MISSING', inspection.problem, { hint: inspection.remedy })
-      }
-      await image.build(build)
-      factory.invalidateImage()
-      pool?.fill()
-      return { image: image.name, built: true }
+      const wanted = images.of(choice)
+      const built = await wanted.ensure(build)
+      if (built) images.invalidate()
+      if (wanted.name === image.name) pool?.fill()
+      return { image: wanted.name, built }
+    },
+
+    imageName: (choice) => images.of(choice).name,
+
+    listImages: () => listImages(engine, imageSource.digest),
+
+    async pruneImages({ dryRun = false } = {}) {
+      const pruned: ListedImage[] = []
+      for (const each of prunableImages(await listImages(engine, imageSource.digest)))
+        if (dryRun || (await removeImage(engine, each))) pruned.push(each)
+      return pruned
     },
 
     startServer: (program, signal) => startServerContainer(engine, factory, program, signal),

@@ -14,15 +14,18 @@
  * 5. A running container has no checkpoint, so no checkpoint is older than the state of its container.
  * 6. Every request has a timeout, except the wait for an exit, which ends by a signal.
  * 7. A container is created only after the daemon reported that it enforces memory, processes and seccomp.
- * 8. A container of a server (server-container.ts) has no label `ptc.namespace`. It ends with the process that started
+ * 8. The name of an image that this folder builds follows from its content: runners, base and packages. Names of
+ *    packages reach package managers as arguments, never through a shell.
+ * 9. A container of a server (server-container.ts) has no label `ptc.namespace`. It ends with the process that started
  *    it, and Docker removes it.
  *
  * Folders, each of which imports only earlier ones: engine (requests, capabilities of the daemon), connection (attach
- * stream, exit), image (inspect, build), container (create, find, checkpoint), pool (idle containers). The states of a
- * container: container/container-state.ts.
+ * stream, exit), image (recipe, inspect, build), container (create, find, checkpoint), pool (idle containers). The states
+ * of a container: container/container-state.ts.
  */
 export { createDockerBackend, type DockerBackend } from './backend.js'
 export type { BuildImageOptions } from './image/build-image.js'
+export type { ListedImage } from './built-images.js'
 export type { ListedSandbox, ReapOptions } from './expired-containers.js'
 export type { DockerBackendOptions } from './options.js'
 export type { ServerProgram } from './server-container.js'

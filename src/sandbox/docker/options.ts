@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { PtcError } from '../../common/errors.js'
 import { defaultLanguageName } from '../../common/names.js'
 import { defaultLimits, type Limits } from '../../common/run/limits.js'
+import { imageFields } from '../image-option.js'
 import { runnerDirectory } from '../runner-directory.js'
 import { defaultOrphanSeconds, defaultStoppedOrphanSeconds } from './container/container-create-options.js'
 
@@ -9,8 +10,7 @@ const milliseconds = z.int().min(1)
 
 const schema = z
   .strictObject({
-    /** The image of sandboxes; default: built from the runner of this installation, named by its content. */
-    image: z.string().min(1).optional(),
+    ...imageFields,
     /** An OCI runtime of the daemon, such as `runsc`; default: the default runtime of the daemon. */
     runtime: z.string().min(1).optional(),
     /** Seconds until a container expires. A reaper removes expired containers. (`ptc.expires` has seconds.) */

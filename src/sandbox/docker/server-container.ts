@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { defined } from '../../common/defined.js'
 import { defaultLanguageName } from '../../common/names.js'
+import type { SandboxImageSpec } from '../backend.js'
 import type { Limits } from '../../common/run/limits.js'
 import type { DockerConnection } from './connection/docker-connection.js'
 import { type ContainerCreateOptions, keepAlivePath } from './container/container-create-options.js'
@@ -14,6 +16,8 @@ export interface ServerProgram {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly limits: Limits
+  /** Undefined: as configured. */
+  readonly image?: SandboxImageSpec
 }
 
 /** A label for people. Without `ptc.namespace` no reaper touches the container, which removes itself. */
@@ -38,16 +42,23 @@ export async function startServerContainer(
   program: ServerProgram,
   signal: AbortSignal,
 ): Promise<DockerConnection> {
-  const { name, limits } = program
+  const { name, limits, image } = program
   const id = randomUUID()
-  const sandbox = { namespace: serverLabel, session: id, epoch: 0, language: defaultLanguageName, limits }
+  const sandbox = {
+    namespace: serverLabel,
+    session: id,
+    epoch: 0,
+    language: defaultLanguageName,
+    limits,
+    ...defined({ image }),
+  }
   const hardened = await factory.createOptions(sandbox, { [serverLabel]: name })
   const readable = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '-').slice(0, 40)
   const container = await factory.create(`ptc-server-${readable}-${id}`, serverOptions(hardened, program), signal)
   if (container === undefined) throw new Error('another container has the name of a new one')
   let connection: DockerConnection
   try {
-    connection = await factory.connect(container, 'created', signal)
+    connection = await factory.connect(container, 'created', hardened.Image, signal)
   } catch (thrown) {
     // A container that never started does not remove itself.
     await engine.remove(container).catch(() => undefined)

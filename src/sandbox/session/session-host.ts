@@ -25,7 +25,8 @@ import { metrics } from '../../common/telemetry/metrics.js'
 import type { BackendChoice, BackendName } from '../../common/run/run-config.js'
 import type { OpenedSession, SessionRef } from '../../common/session/session.js'
 import type { Step, StepResult } from '../../common/session/steps.js'
-import type { SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
+import type { SandboxContents } from '../../common/run/sandbox-image.js'
+import type { ContentsSpec, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
 import type { SessionInfo } from '../protocol/hello-message.js'
 import type { ToolSignature } from '../protocol/messages.js'
 import type { RestoreResult } from '../protocol/step-result.js'
@@ -94,7 +95,7 @@ export class SessionHost {
     await previousDriver?.detach()
     this.#setConnection(sessionKey(session), { type: 'connected', driver })
     const supportsCheckpoint = (await backend.checkpoints?.isAvailable()) ?? false
-    return { session, description: driver.description, supportsCheckpoint }
+    return { session, description: driver.description, supportsCheckpoint, ...defined({ image: connection.image }) }
   }
 
   /**
@@ -196,6 +197,21 @@ export class SessionHost {
       await driver.detach()
     }
     return undefined
+  }
+
+  /**
+   * Returns what programs find in a sandbox of this backend; undefined when this host does not have the backend, or when
+   * the backend does not know it.
+   *
+   * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING
+   */
+  async contentsOf(
+    backend: BackendChoice,
+    spec: ContentsSpec,
+    signal: AbortSignal,
+  ): Promise<SandboxContents | undefined> {
+    const found = backend === 'auto' ? this.#options.backends[0] : this.#backends.get(backend)
+    return found?.contentsOf?.(spec, signal)
   }
 
   /** Interrupts the code of a step. Returns false when this process does not execute it. */

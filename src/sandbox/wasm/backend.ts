@@ -4,13 +4,21 @@ import { raceWithSignal } from '../../common/async/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { defaultLanguageName } from '../../common/names.js'
 import { defaultLimits } from '../../common/run/limits.js'
+import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { Limits } from '../../common/run/limits.js'
-import type { BackendCheck, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
+import type {
+  BackendCheck,
+  ContentsSpec,
+  SandboxBackend,
+  SandboxConnection,
+  SandboxId,
+  SandboxSpec,
+} from '../backend.js'
 import { filesRoot, type SandboxFiles } from '../sandbox-files.js'
 import { cacheDirectory } from '../../platform/cache-directory.js'
 import { canStripTypes, strippingNode } from '../../platform/strip-types.js'
 import { BootImage } from './interpreter/boot-image.js'
-import { checkWasm, interpreterTitle } from './check.js'
+import { checkWasm, contentsOf, interpreterTitle } from './check.js'
 import { toFilesMessage } from './interpreter/files-message.js'
 import { WasmConnection } from './interpreter/wasm-connection.js'
 import { Interpreter } from './interpreter/interpreter.js'
@@ -125,6 +133,10 @@ class WasmBackend implements SandboxBackend {
     const sandbox = this.#sandboxes.get(key)
     this.#sandboxes.delete(key)
     await killSandbox(sandbox)
+  }
+
+  contentsOf({ language }: ContentsSpec): Promise<SandboxContents> {
+    return Promise.resolve(contentsOf(usableLanguage(language).interpreter, language))
   }
 
   async check(): Promise<BackendCheck> {

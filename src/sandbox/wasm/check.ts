@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { BackendCheck, BackendProblem } from '../backend.js'
 import { messageOf } from '../../common/errors.js'
 import type { BootImageState } from './interpreter/boot-image.js'
@@ -43,13 +44,28 @@ export function interpreterTitle(name: InterpreterName): string {
 const titles: Readonly<Record<InterpreterName, () => string>> = {
   pyodide: () => {
     const { version } = readJson(pyodideFolder(), 'package.json') as { readonly version: string }
-    const { info } = readJson(pyodideFolder(), 'pyodide-lock.json') as { readonly info: { readonly python: string } }
-    return `Pyodide ${version} (Python ${info.python})`
+    return `Pyodide ${version} (Python ${pythonVersion()})`
   },
   quickjs: () => {
     const { version } = readJson(quickjsPackage(), 'package.json') as { readonly version: string }
     return `QuickJS (quickjs-wasi ${version})`
   },
+}
+
+const programs: Readonly<Record<InterpreterName, () => string>> = {
+  pyodide: () => `Python ${pythonVersion()} (Pyodide)`,
+  quickjs: titles.quickjs,
+}
+
+function pythonVersion(): string {
+  const { info } = readJson(pyodideFolder(), 'pyodide-lock.json') as { readonly info: { readonly python: string } }
+  return info.python
+}
+
+/** Returns what programs find in the embedded sandbox of a language: one interpreter, whose files have its version. */
+export function contentsOf(name: InterpreterName, language: string): SandboxContents {
+  const none = { names: [], more: 0 }
+  return { programs: [programs[name]()], languages: [language], packages: { apt: none, pip: none, npm: none } }
 }
 
 function readJson(folder: string, name: string): unknown {

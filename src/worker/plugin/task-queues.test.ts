@@ -14,11 +14,11 @@ const own = defineBackend({
 
 test.each([
   [{}, '', false],
-  [{ docker: { image: 'mine:1' } }, '', true],
+  [{ image: 'mine:1' }, '', true],
   [{}, 'with-numpy:1', true],
-  [{ docker: { image: 'mine:1' } }, 'with-numpy:1', true],
+  [{ image: 'mine:1' }, 'with-numpy:1', true],
   [{ backend: 'docker' }, 'with-numpy:1', true],
-  [{ backend: 'wasm', docker: { image: 'mine:1' } }, 'with-numpy:1', false],
+  [{ backend: 'wasm', image: 'mine:1' }, 'with-numpy:1', false],
   [{ backend: own }, '', true],
 ] as const)('a sandbox of %j with PTC_BASE_IMAGE=%s may have packages: %s', (sandbox, baseImage, expected) => {
   vi.stubEnv('PTC_BASE_IMAGE', baseImage)

@@ -133,6 +133,7 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         hostingProviders: providersWith('hostsCode', config.providers),
       },
       lookUpSearchAttributes: resources.lookUpSearchAttributes,
+      contentsOf: host && ((backend, spec, signal) => host.contentsOf(backend, spec, signal)),
     }),
     model: modelActivities({ ...shared, providers, options: describedSandbox(config, host?.backends[0]) }),
     sandbox: sandbox?.anyHost ?? {},
@@ -158,9 +159,9 @@ export function describedSandbox(
 }
 
 /** Whether code may have packages besides the standard library: those of a custom image, base image or backend. */
-export function mayHavePackages({ sandbox: { backend, docker, customBackend } }: ResolvedConfig): boolean {
+export function mayHavePackages({ sandbox: { backend, image, packages, customBackend } }: ResolvedConfig): boolean {
   return (
     backend === customBackend?.name ||
-    (backend !== 'wasm' && (docker.image ?? environmentVariable('PTC_BASE_IMAGE')) !== undefined)
+    (backend !== 'wasm' && (image ?? packages ?? environmentVariable('PTC_BASE_IMAGE')) !== undefined)
   )
 }

@@ -86,9 +86,10 @@ async function createDocker(
   { sandbox, runConfig, language, environment }: ResolvedConfig,
   { owner, warm, onProgress }: CreateBackendsOptions,
 ): Promise<DockerBackend | undefined> {
-  const { image, runtime } = sandbox.docker
+  const { image, packages, agentImages } = sandbox
+  const { runtime } = sandbox.docker
   const docker = createDockerBackend({
-    ...defined({ image, runtime }),
+    ...defined({ image, packages, runtime }),
     warm: sandbox.warm ?? warm,
     namespace: owner,
     limits: runConfig.limits,
@@ -96,10 +97,12 @@ async function createDocker(
   })
   try {
     await docker.ensureImage({ onProgress })
+    for (const choice of agentImages) await docker.ensureImage({ choice, onProgress })
     return docker
   } catch (thrown) {
     await docker.close()
-    if (sandbox.backend === 'docker' || !PtcError.isInstance(thrown)) throw thrown
+    const isRequired = sandbox.backend === 'docker' || packages !== undefined || agentImages.length > 0
+    if (isRequired || !PtcError.isInstance(thrown)) throw thrown
     onProgress(`Docker can't be used: ${thrown.message}`)
     onProgress('runs that use Docker wait until a worker with Docker runs; this worker takes none of them')
     return undefined

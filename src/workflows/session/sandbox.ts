@@ -17,6 +17,8 @@ import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from '.
 export interface SerializedSandbox {
   readonly ref: SessionRef
   readonly state: SandboxState
+  /** The image of the latest sandbox, which the next one gets on the same host. Absent: none is known. */
+  readonly image?: string
 }
 
 /**
@@ -36,15 +38,17 @@ export class Sandbox {
   readonly #config: RunConfig
   #ref: SessionRef
   #state: SandboxState
+  #image: string | undefined
   #openingMs = 0
   /** Settles when every parked sandbox is on the disk of its host, or removed. */
   #parking: Promise<unknown> = Promise.resolve()
 
-  constructor(run: Run, { ref, state }: SerializedSandbox) {
+  constructor(run: Run, { ref, state, image }: SerializedSandbox) {
     this.#run = run
     this.#config = run.config
     this.#ref = ref
     this.#state = state
+    this.#image = image
   }
 
   get ref(): SessionRef {
@@ -76,22 +80,25 @@ export class Sandbox {
   async open(): Promise<void> {
     const isParked = this.#state.type === 'parked'
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
-    const { language, limits } = this.#config
+    const { language, limits, image } = this.#config
     const reason = this.#ref.epoch === 1 ? 'new' : isParked ? 'unpark' : 'rebuild'
     const files = (this.#config.skills?.all ?? []).flatMap((skill) => skill.files ?? [])
     const withFiles = files.length > 0 && { files }
     const ofSandbox = this.#config.files ? `${language},${filesService}` : language
+    const withImage = defined({ image, pinnedImage: this.#image })
     const input = {
       session: this.#ref,
       language: ofSandbox,
       limits,
       tools: this.#tools(false),
       ...withFiles,
+      ...withImage,
       reason,
     } as const
     const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked))
     const { session, hostQueue, supportsCheckpoint } = opened
     this.#ref = { ...this.#ref, backend: session.backend }
+    this.#image = opened.image ?? this.#image
     this.#apply({ type: 'opened', hostQueue, supportsCheckpoint })
   }
 
@@ -196,7 +203,7 @@ export class Sandbox {
 
   async serialize(): Promise<SerializedSandbox> {
     await this.#parking
-    return { ref: this.#ref, state: this.#state }
+    return { ref: this.#ref, state: this.#state, ...defined({ image: this.#image }) }
   }
 
   /** Stores files of the sandbox. A host that does not answer, and one without the sandbox, is `gone`. */

@@ -21,13 +21,13 @@ export function turnRequest(
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
   const { config, counts, isHosted } = run
-  const { instructions, outputSchema, isPlain, mode, doneCheck, input, sessionOwner, environment } = config
+  const { instructions, outputSchema, isPlain, mode, doneCheck, input, contents, sessionOwner, environment } = config
   const { compaction, model } = config
   const agent = {
     ...defined({ environment, instructions, outputSchema }),
     ...(isPlain && { isPlain }),
     ...(mode && { mode }),
-    ...defined({ doneCheck, planStep, inputDescription: input?.description }),
+    ...defined({ doneCheck, planStep, inputDescription: input?.description, contents }),
     ...(config.files && { hasFiles: true as const }),
     ...(sessionOwner && { sharedSession: describedOwner(sessionOwner) }),
   }

@@ -201,7 +201,7 @@ describe('a worker that the plugin refuses', () => {
   })
 
   test("the plugin refuses a worker whose sandbox can't be opened", async ({ taskQueue }) => {
-    const sandbox = { backend: 'docker', docker: { image: 'durable-ptc-no-such-image:1' } } as const
+    const sandbox = { backend: 'docker', image: 'durable-ptc-no-such-image:1' } as const
     const connection = await connect({ plugins: [await createPlugin({ sandbox })] })
     await expect(createWorker({ connection, taskQueue, activities })).rejects.toMatchObject({
       code: expect.stringMatching(/^SANDBOX_/),

@@ -231,7 +231,8 @@ it('the image has the runner of a second language, and a container starts it', (
   const body = { image: 'any', userId: 1, labels: {}, limits: defaultLimits, seccomp: '' }
   const { Entrypoint, Env } = containerCreateOptions({ ...body, language: 'lines' })
   expect(Entrypoint.slice(-3)).toEqual(['/usr/bin/lines', '--strict', '/opt/durable-ptc/lines/runner.lines'])
-  expect(Env).toEqual(['PATH=/usr/bin:/bin', 'HOME=/tmp', 'LANG=C.UTF-8', 'LINES_SEED=0'])
+  expect(Env.at(-1)).toBe('LINES_SEED=0')
+  expect(Env.join(' ')).not.toContain('PYTHON')
 })
 
 it('a backend without a runner for a language refuses its sessions', async () => {

@@ -156,7 +156,7 @@ it('a test environment whose start fails ends what it has started', async () => 
   await expect(unreachable).rejects.toMatchObject({ code: 'TEMPORAL_UNREACHABLE' })
   const invalid = createTestEnvironment({ config: { limits: { turns: 0 } } })
   await expect(invalid).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
-  const noBackend = createTestEnvironment({ sandbox: { backend: 'docker', docker: { image: 'durable-ptc-missing' } } })
+  const noBackend = createTestEnvironment({ sandbox: { backend: 'docker', image: 'durable-ptc-missing' } })
   await expect(noBackend).rejects.toMatchObject({ code: expect.stringMatching(/^SANDBOX_/) })
   expect(readdirSync(folder)).toEqual([])
   await expect.poll(() => children().filter((pid) => !before.includes(pid))).toEqual([])

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { cpSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Dockerode from 'dockerode'
@@ -45,11 +45,8 @@ export class DockerEnvironment {
 
   /** @param dockerfile replaces the built-in Dockerfile */
   constructor(script: string, dockerfile?: string) {
-    for (const folder of ['image', 'python']) mkdirSync(join(this.#directory, folder))
-    for (const file of ['image/Dockerfile', 'image/supervisor.c', 'image/seccomp.json']) {
-      copyFileSync(join(runnerDirectory, file), join(this.#directory, file))
-    }
-    for (const folder of ['dispatcher', 'javascript']) {
+    mkdirSync(join(this.#directory, 'python'))
+    for (const folder of ['image', 'dispatcher', 'javascript']) {
       cpSync(join(runnerDirectory, folder), join(this.#directory, folder), { recursive: true })
     }
     if (dockerfile !== undefined) writeFileSync(join(this.#directory, 'image/Dockerfile'), dockerfile)

@@ -14,6 +14,7 @@ export const lineLanguage: Language = {
   name: 'lines',
   title: 'Lines',
   extension: '.lines',
+  program: { title: 'Lines', version: ['/usr/bin/python3', '--version'] },
   runner: { interpreter: ['/usr/bin/lines', '--strict'], entry: 'runner.lines', environment: { LINES_SEED: '0' } },
   repl: {
     prompts: { first: 'lines> ', next: '' },

@@ -12,10 +12,10 @@ import { type Check, failed } from '../check.js'
  * when no other backend is usable; otherwise a warning.
  */
 export async function checkSandboxes(config: Pick<ResolvedConfig, 'sandbox'> | undefined): Promise<readonly Check[]> {
-  const { image, runtime } = config?.sandbox.docker ?? {}
+  const { image, packages, docker: { runtime } = {} } = config?.sandbox ?? {}
   const definition = config?.sandbox.customBackend
   const [docker, wasm, custom] = await Promise.all([
-    inspectBackend('Docker sandbox', () => createDockerBackend(defined({ image, runtime }))),
+    inspectBackend('Docker sandbox', () => createDockerBackend(defined({ image, packages, runtime }))),
     inspectBackend('Embedded sandbox', () => createWasmBackend({ warm: 0 })),
     definition &&
       inspectBackend(`Sandbox ${definition.name}`, () =>

@@ -11,9 +11,10 @@ interface DockerConnectionOptions {
   readonly engine: DockerEngine
   /** Container id. */
   readonly container: string
+  /** The id of the image of the container. */
+  readonly image: string
   /** The attach stream, unread. */
   readonly socket: Duplex
-  readonly description: string
   /** Milliseconds that the sandbox may take to read the bytes of one `send`. */
   readonly sendTimeoutMs: number
 }
@@ -26,6 +27,7 @@ const receiveBufferBytes = 1024 * 1024
 /** The connection to a running container. It ends with the container, or when the attach stream breaks. */
 export class DockerConnection implements SandboxConnection {
   readonly description: string
+  readonly image: string
   readonly received: Readable
   readonly ended: Promise<SandboxEnd>
   readonly #engine: DockerEngine
@@ -37,8 +39,9 @@ export class DockerConnection implements SandboxConnection {
   readonly #closing = new AbortController()
   #killed = false
 
-  constructor({ engine, container, socket, description, sendTimeoutMs }: DockerConnectionOptions) {
-    this.description = description
+  constructor({ engine, container, image, socket, sendTimeoutMs }: DockerConnectionOptions) {
+    this.description = `docker container ${container.slice(0, 12)}, image ${image.replace('sha256:', '').slice(0, 12)}`
+    this.image = image
     this.#engine = engine
     this.#container = container
     this.#socket = socket

@@ -42,7 +42,16 @@ export const keepAlivePath = `${keepAliveFolder}/keep-alive`
 const privateFolderBytes = 64 << 20
 
 /** The whole environment of a sandbox, besides the variables of its runner. */
-const environment = { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8' }
+const environment = {
+  PATH: '/usr/bin:/bin',
+  HOME: '/tmp',
+  LANG: 'C.UTF-8',
+  MATPLOTLIBRC: `${installFolder}/image/matplotlibrc`,
+  // For numpy. With one thread, sums of floats have the same order in every rebuild, and a machine with many processors
+  // does not reach the limit on processes.
+  OMP_NUM_THREADS: '1',
+  OPENBLAS_NUM_THREADS: '1',
+}
 
 /**
  * This list replaces the list of the daemon, so it contains all paths that current daemons mask, and further paths that

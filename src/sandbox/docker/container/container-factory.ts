@@ -13,14 +13,14 @@ import type { DockerEngine } from '../engine/docker-engine.js'
 import { statusOf } from '../engine/docker-error.js'
 import { userId } from './sandbox-identity.js'
 import type { DockerBackendSettings } from '../options.js'
-import type { SandboxImage } from '../image/sandbox-image.js'
+import type { SandboxImages } from '../image/sandbox-images.js'
 
 interface ContainerFactoryOptions extends Pick<
   DockerBackendSettings,
   'runtime' | 'orphanSeconds' | 'stoppedOrphanSeconds' | 'sendTimeoutMs'
 > {
   readonly engine: DockerEngine
-  readonly image: SandboxImage
+  readonly images: SandboxImages
   /** The seccomp profile as JSON text. */
   readonly seccomp: string
 }
@@ -32,27 +32,19 @@ const startByState = {
   running: deleteCheckpoint,
 } satisfies Record<ConnectableState, (engine: DockerEngine, container: string, signal?: AbortSignal) => Promise<void>>
 
-/** Creates, starts and connects to the containers of one image, for sessions and for the warm pool. */
+/** Creates, starts and connects to the containers of sessions and of the warm pool. */
 export class ContainerFactory {
   readonly #options: ContainerFactoryOptions
-  // The tag is resolved once, so that all sandboxes of a worker have the same image even if the tag is moved.
-  readonly #imageId: Memo<string>
   readonly #capabilities: Memo<DaemonCapabilities>
 
   constructor(options: ContainerFactoryOptions) {
     this.#options = options
-    this.#imageId = new Memo(() => options.image.resolve())
     this.#capabilities = new Memo(() => probeDaemon(options.engine, options.runtime))
   }
 
   /** @throws PtcError SANDBOX_UNENFORCED, SANDBOX_UNAVAILABLE */
   capabilities(): Promise<DaemonCapabilities> {
     return this.#capabilities.get()
-  }
-
-  /** Makes the next call resolve the image again. */
-  invalidateImage(): void {
-    this.#imageId.invalidate()
   }
 
   /** The body of the create request. @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED */
@@ -63,7 +55,7 @@ export class ContainerFactory {
     const { language, limits } = spec
     const hasFiles = spec.files !== undefined
     const { userNamespace } = await this.#capabilities.get()
-    const image = await this.#imageId.get()
+    const image = await this.#options.images.resolve(spec)
     const owner = userId(spec, userNamespace)
     return containerCreateOptions({ ...this.#options, image, userId: owner, labels, language, limits, hasFiles })
   }
@@ -74,7 +66,7 @@ export class ContainerFactory {
    * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE
    */
   async create(name: string, body: ContainerCreateOptions, signal?: AbortSignal): Promise<string | undefined> {
-    const { engine, image } = this.#options
+    const { engine, images } = this.#options
     try {
       const created = await engine.call(
         { action: `create container ${name}`, signal, ignoredStatuses: [409] },
@@ -85,9 +77,9 @@ export class ContainerFactory {
     } catch (error) {
       if (!(PtcError.isInstance(error) && statusOf(error) === 404)) throw error
       // The image was removed after it was resolved.
-      this.invalidateImage()
+      images.invalidate()
       throw new PtcError('SANDBOX_IMAGE_MISSING', error.message, {
-        hint: `Build the image ${image.name} again.`,
+        hint: 'Build the image again: `ptc image build`.',
         cause: error,
       })
     }
@@ -96,16 +88,18 @@ export class ContainerFactory {
   /**
    * Attaches before it starts the container, so that no byte of the runner is missed.
    *
+   * @param image the id of its image
    * @param files what a container gets before it starts for the first time
    * @throws BrokenCheckpointError; PtcError SANDBOX_UNAVAILABLE
    */
   async connect(
     container: string,
     state: ConnectableState,
+    image: string,
     signal?: AbortSignal,
     files?: SandboxFiles,
   ): Promise<DockerConnection> {
-    const { engine, image, sendTimeoutMs } = this.#options
+    const { engine, sendTimeoutMs } = this.#options
     if (state === 'created' && files) await putFiles(engine, container, files, signal)
     const socket = await openAttachStream(engine, container, signal)
     try {
@@ -115,8 +109,7 @@ export class ContainerFactory {
       throw error
     }
     failpoint('container.started')
-    const description = `docker container ${container.slice(0, 12)}, image ${image.name}`
-    return new DockerConnection({ engine, container, socket, description, sendTimeoutMs })
+    return new DockerConnection({ engine, container, image, socket, sendTimeoutMs })
   }
 }
 
@@ -135,9 +128,5 @@ class Memo<T> {
       if (this.#value === value) this.#value = undefined
     })
     return value
-  }
-
-  invalidate(): void {
-    this.#value = undefined
   }
 }

@@ -13,6 +13,8 @@ interface FoundContainer {
   readonly state: ContainerState | 'foreign'
   /** The digest of the files that it gets before its first start. Undefined: none. */
   readonly files: string | undefined
+  /** The id of its image. */
+  readonly image: string
 }
 
 /**
@@ -33,8 +35,10 @@ export async function findContainer(
   const identity = parseIdentity(found.name, found.labels)
   const isForeign = identity === undefined || !isSameSandbox(identity.id, id)
   const state = isForeign ? 'foreign' : await readContainerState(engine, found, signal)
-  return { containerId: found.id, name: found.name, state, files: found.labels[labelKeys.files] }
+  return { containerId: found.id, name: found.name, state, files: found.labels[labelKeys.files], image: found.image }
 }
+
+type CreatedContainer = Pick<FoundContainer, 'containerId' | 'image'>
 
 /** Pause before a retry. While a container is being removed, its name stays taken for a moment. */
 const retryDelayMs = 50
@@ -46,16 +50,17 @@ const retryDelayMs = 50
 export async function findOrCreateContainer(
   engine: DockerEngine,
   id: SandboxId,
-  create: () => Promise<string | undefined>,
+  create: () => Promise<CreatedContainer | undefined>,
   signal: AbortSignal,
-): Promise<{ readonly containerId: string; readonly state: ConnectableState; readonly created: boolean }> {
+): Promise<CreatedContainer & { readonly state: ConnectableState; readonly created: boolean }> {
   for (;;) {
-    const containerId = await create()
-    if (containerId !== undefined) return { containerId, state: 'created', created: true }
+    const container = await create()
+    if (container !== undefined) return { ...container, state: 'created', created: true }
     const found = await findContainer(engine, id, signal)
     if (found?.state === 'foreign') throw nameTakenError(found.name)
     if (found !== undefined && found.state !== 'exited') {
-      return { containerId: found.containerId, state: found.state, created: false }
+      const { containerId, image, state } = found
+      return { containerId, image, state, created: false }
     }
     if (found !== undefined) await engine.remove(found.containerId)
     await sleep(retryDelayMs, undefined, { signal })

@@ -6,6 +6,8 @@ export interface ListedContainer {
   /** Without Docker's leading slash. */
   readonly name: string
   readonly labels: Labels
+  /** The id of the image. */
+  readonly image: string
   /** The state in Docker's terms: `created`, `running`, `exited` … */
   readonly state: string
 }
@@ -19,8 +21,9 @@ export async function listContainers(
   const containers = await engine.call({ action: 'list the sandboxes', signal }, (docker, abortSignal) =>
     docker.listContainers({ all: true, filters: JSON.stringify(filters), abortSignal }),
   )
-  return (containers ?? []).map(({ Id, Names, Labels, State }) => ({
+  return (containers ?? []).map(({ Id, Names, Labels, ImageID, State }) => ({
     id: Id,
+    image: ImageID,
     name: (Names[0] ?? Id).replace(/^\//, ''),
     // The value is null when there are no labels, although dockerode's types exclude null.
     labels: Labels ?? {},

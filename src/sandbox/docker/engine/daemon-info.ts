@@ -16,6 +16,7 @@ const daemonInfo = z.object({
 const daemonVersion = z.object({
   Version: z.string(),
   ApiVersion: z.string(),
+  Arch: z.string().optional(),
 })
 
 export type DaemonInfo = Readonly<z.infer<typeof daemonInfo>>

@@ -20,13 +20,37 @@ export interface ImageSource {
   readonly tag: string
 }
 
-/** The image label with {@link ImageSource.digest}. Images built from the image inherit it. */
-export const runnerDigestLabel = 'ptc.runner'
+/** Labels of images. An image that somebody builds from one inherits them. */
+export const imageLabels = {
+  /** {@link ImageSource.digest}. */
+  runner: 'ptc.runner',
+  /** For people: `minimal`, `data`, `polyglot` or `packages`. */
+  title: 'ptc.image',
+  /** The image on which the packages were installed. */
+  base: 'ptc.base',
+  /** The lists of packages, as JSON. */
+  packages: 'ptc.packages',
+} as const
+
+/** The repository of the images that are built here. */
+export const imageRepository = 'durable-ptc-sandbox'
 
 export const dockerfile = 'image/Dockerfile'
 
-/** Programs that the build of the image compiles. */
-const compiled = ['image/supervisor.c', 'dispatcher/tool.c']
+/** The folder of the files that build an image with further packages, in the folder of the source. */
+export const packagesFolder = 'image/packages'
+
+/** Files besides the runners. Those of {@link packagesFolder} make other images, whose names follow from the digest, too. */
+const otherFiles = [
+  dockerfile,
+  'image/supervisor.c',
+  'image/contents.py',
+  'image/matplotlib/matplotlibrc',
+  'image/matplotlib/durable_ptc_figures.py',
+  `${packagesFolder}/Dockerfile`,
+  `${packagesFolder}/install.js`,
+  'dispatcher/tool.c',
+]
 
 /** @throws PtcError INTERNAL when the files are missing (a broken installation) */
 export function readImageSource(directory: string, base?: string, node?: string): ImageSource {
@@ -39,7 +63,7 @@ export function readImageSource(directory: string, base?: string, node?: string)
       .map((file) => `${folder}/${file.replaceAll('\\', '/')}`),
   )
   // Languages may share a runner.
-  const files = [...new Set([dockerfile, ...compiled, ...runners])].sort()
+  const files = [...new Set([...otherFiles, ...runners])].sort()
   const hash = createHash('sha256')
   for (const file of files) {
     const content = readFileSync(join(directory, file))
@@ -48,5 +72,5 @@ export function readImageSource(directory: string, base?: string, node?: string)
   const digest = hash.digest('hex')
   const images = [base, node].filter((each) => each !== undefined).join(' ')
   const suffix = images === '' ? '' : `-${createHash('sha256').update(images).digest('hex').slice(0, 8)}`
-  return { directory, files, digest, base, node, tag: `durable-ptc-sandbox:${digest.slice(0, 12)}${suffix}` }
+  return { directory, files, digest, base, node, tag: `${imageRepository}:${digest.slice(0, 12)}${suffix}` }
 }

@@ -61,7 +61,7 @@ export async function createIdleContainer(options: IdleContainerOptions): Promis
   const body = await factory.createOptions({ namespace, session: name, epoch: 0, language, limits }, labels)
   try {
     const containerId = (await factory.create(name, body)) ?? name
-    const connection = await factory.connect(containerId, 'created')
+    const connection = await factory.connect(containerId, 'created', body.Image)
     return { name, containerId, body, connection, usableUntil }
   } catch (error) {
     await engine.remove(name).catch(() => {})

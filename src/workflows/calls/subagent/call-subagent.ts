@@ -110,8 +110,12 @@ function ownerOf(
   const language = config.language !== defaultLanguageName && { language: config.language }
   if (sessionOwner?.type === 'named')
     return { session: sessionOwner.name, sandbox: sessionOwner.sandbox ?? 'auto', ...language }
-  const owner = sessionOwner ?? { workflowId: identity.workflowId, key }
-  return { sandboxOwner: { workflowId: owner.workflowId, key: owner.key }, ...language }
+  const {
+    workflowId,
+    key: ownerKey,
+    image,
+  } = sessionOwner ?? { workflowId: identity.workflowId, key, image: config.image }
+  return { sandboxOwner: { workflowId, key: ownerKey, ...defined({ image }) }, ...language }
 }
 
 function endOf(name: string, { status, answer, output }: AgentResult): SubagentEnd {

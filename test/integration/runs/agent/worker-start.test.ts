@@ -36,9 +36,7 @@ describe("a worker that can't start", () => {
 
 describeDocker('a worker with Docker', () => {
   it('a worker with Docker reports a missing image at its start', async () => {
-    await expect(
-      startWorkerWith({ backend: 'docker', docker: { image: 'durable-ptc-no-such-image:1' } }),
-    ).rejects.toMatchObject({
+    await expect(startWorkerWith({ backend: 'docker', image: 'durable-ptc-no-such-image:1' })).rejects.toMatchObject({
       code: 'SANDBOX_IMAGE_MISSING',
       message: expect.stringContaining('durable-ptc-no-such-image:1'),
       hint: expect.any(String),

@@ -25,7 +25,8 @@ describeDocker('a sandbox in Docker', () => {
     const client = new RunnerClient(await backend.open(environment.spec(), neverAborted))
     expect(await client.readLine()).toBe('ready')
     expect(await client.evaluate('print(6 * 7)')).toBe('42')
-    expect(client.connection.description).toContain(backend.image)
+    expect(client.connection.image).toMatch(/^sha256:[0-9a-f]{64}$/)
+    expect(client.connection.description).toContain(`image ${client.connection.image?.slice(7, 19)}`)
   })
 
   test('a sandbox in Docker transfers 20 MB both ways without buffering them in this process', async () => {

@@ -208,7 +208,8 @@ print([connect(target) for target in ${targets}], os.listdir('/sys/class/net'))
     ).toBe('[]')
     const environment = await client.evaluate('print(sorted(os.environ))')
     expect(environment).toBe(
-      "['HOME', 'HOSTNAME', 'LANG', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'PYTHONUNBUFFERED']",
+      "['HOME', 'HOSTNAME', 'LANG', 'MATPLOTLIBRC', 'OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'PATH', " +
+        "'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'PYTHONUNBUFFERED']",
     )
   })
 

@@ -59,7 +59,7 @@ describeDocker('the image of the Docker backend', () => {
   test('a failed build of the sandbox image reports the reason, with a hint', async () => {
     const backend = changed.backend({ baseImage: 'ptc-test-no-such-base:none' })
     await expect(backend.ensureImage()).rejects.toMatchObject({
-      code: 'SANDBOX_IMAGE_MISSING',
+      code: 'SANDBOX_IMAGE_BUILD_FAILED',
       message: expect.stringContaining('ptc-test-no-such-base'),
       hint: expect.stringContaining('PTC_BASE_IMAGE'),
     })

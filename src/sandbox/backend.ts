@@ -30,6 +30,8 @@ export interface SandboxBackend {
   attach(id: SandboxId, signal: AbortSignal): Promise<SandboxConnection | undefined>
   /** True when `open` puts {@link SandboxSpec.files} into the sandbox. Undefined: sandboxes can't have files. */
   readonly files?: true
+  /** True when code reaches a network by the connections of its runner, with {@link SandboxSpec.network}. */
+  readonly network?: true
   /** Undefined when this backend does not support checkpoints. */
   readonly checkpoints?: SandboxCheckpoints
   /** Ends the sandbox or deletes its checkpoint, and removes every trace. Succeeds when there is none. */
@@ -70,6 +72,11 @@ export interface SandboxSpec extends SandboxId {
    * backend with the capability. Undefined: there are none.
    */
   readonly files?: SandboxFiles
+  /**
+   * The runner carries connections of programs to the worker, as messages of the step protocol. The sandbox itself has
+   * no way to a network, with or without it. Only for a backend with the capability. Undefined: it does not.
+   */
+  readonly network?: true
 }
 
 /** A connection to a runner: a byte stream in each direction. */

@@ -60,12 +60,21 @@ export class ContainerFactory {
     spec: Omit<SandboxSpec, 'workflowId' | 'runId'>,
     labels: Readonly<Record<string, string>>,
   ): Promise<ContainerCreateOptions> {
-    const { language, limits } = spec
+    const { language, limits, network: hasNetwork = false } = spec
     const hasFiles = spec.files !== undefined
     const { userNamespace } = await this.#capabilities.get()
     const image = await this.#imageId.get()
     const owner = userId(spec, userNamespace)
-    return containerCreateOptions({ ...this.#options, image, userId: owner, labels, language, limits, hasFiles })
+    return containerCreateOptions({
+      ...this.#options,
+      image,
+      userId: owner,
+      labels,
+      language,
+      limits,
+      hasFiles,
+      hasNetwork,
+    })
   }
 
   /**

@@ -47,7 +47,7 @@ export async function prepareTurn(
   { registry, values, options }: TurnSources,
   signal: AbortSignal,
 ): Promise<(stored: readonly StoredMessage[]) => Promise<LoadedTurn>> {
-  const { model, limits, pending, mode, hosted, inputDescription, isCompacted } = input
+  const { model, limits, pending, mode, hosted, inputDescription, networkDescription, isCompacted } = input
   const language = languageOf(input.language)
   const { sharedSession, toolSearch, providerSearch, providerClearsAt, isPlain } = input
   const readMore = !hosted && !isPlain && mode !== 'single-turn'
@@ -64,6 +64,7 @@ export async function prepareTurn(
     outputSchema,
     mode,
     inputDescription,
+    networkDescription,
     sharedSession,
     ...options,
   }

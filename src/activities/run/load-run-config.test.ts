@@ -71,6 +71,8 @@ async function load(
     language,
     skills: [],
     backendsWithoutFiles: [],
+    network: undefined,
+    backendsWithoutNetwork: ['wasm'],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   const config: RunConfig = await new MockActivityEnvironment({ workflowType }).run(() => activity(options))

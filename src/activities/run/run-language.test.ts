@@ -52,6 +52,8 @@ async function load(options: RunConfigInput, configured = 'python', backend = 'a
     language: configured,
     skills: [],
     backendsWithoutFiles: [],
+    network: undefined,
+    backendsWithoutNetwork: ['wasm'],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   return new MockActivityEnvironment({ workflowType: 'agent' }).run(() => activity(options))

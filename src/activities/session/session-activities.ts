@@ -30,12 +30,12 @@ export interface SandboxParts extends ActivityParts, HostPart {
 
 /** Activity `session.open`: opens a sandbox on any host, and returns the task queue of its backend on that host. */
 export function openSession({ host, registry, values, hostQueueOf }: SandboxParts) {
-  return ({ session, language, limits, tools, files = [], reason }: OpenInput): Promise<OpenedSession> =>
+  return ({ session, language, limits, tools, files = [], network, reason }: OpenInput): Promise<OpenedSession> =>
     runActivity(async ({ workflowId, runId, signal }) => {
       failpoint('open.begins')
       const signatures = await loadSignatures(tools, registry, values, signal)
       const mounted = files.length === 0 ? undefined : await loadFiles(files, values, signal)
-      const spec = { workflowId, runId, language, limits, ...defined({ tools: signatures, files: mounted }) }
+      const spec = { workflowId, runId, language, limits, ...defined({ tools: signatures, files: mounted, network }) }
       const opened = await host.open(session, spec, signal)
       const { backend } = opened.session
       metrics.add('ptc_session_opens_total', 1, { backend, reason })

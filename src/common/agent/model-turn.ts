@@ -39,6 +39,8 @@ export interface ModelTurnInput {
   readonly planStep?: string
   /** Describes the data of the run for its code; absent without data. */
   readonly inputDescription?: string
+  /** Describes the hosts that its code may reach; absent: none. */
+  readonly networkDescription?: string
   /** The shared session in which the code runs. Absent: the run has its own sandbox. */
   readonly sharedSession?: SharedSessionOwner
   /** True when the messages may be compacted; absent: never. */

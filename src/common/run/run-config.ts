@@ -6,6 +6,7 @@ import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
 import type { CloneOptions } from './runs.js'
+import type { RunNetwork } from './network.js'
 import type { RunSkills } from '../agent/skills.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from '../calls/tool-config.js'
@@ -184,6 +185,8 @@ export interface RunConfig {
   readonly clone?: CloneOptions
   /** The skills of the run. Undefined: it has none. */
   readonly skills?: RunSkills
+  /** The network of the code of the run. Undefined: it has none. */
+  readonly network?: RunNetwork
   /** The owner of the session that executes the code of the run. Undefined: the run has its own session. */
   readonly sessionOwner?: SessionOwner
   /**
@@ -210,6 +213,7 @@ export type RunDefaults = Omit<
   | 'input'
   | 'clone'
   | 'skills'
+  | 'network'
   | 'sessionOwner'
   | 'searchAttributes'
 >

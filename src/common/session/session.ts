@@ -35,6 +35,8 @@ export interface OpenInput {
   readonly tools: SessionTools
   /** The files of the sandbox, one set for each skill that has some. Absent: there are none. */
   readonly files?: readonly ExternalValue[]
+  /** True when the code has a network. Absent: it has none. */
+  readonly network?: true
   /** The reason why a sandbox is opened, for readers of the history. */
   readonly reason: 'new' | 'unpark' | 'rebuild'
 }

@@ -1,6 +1,6 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeGiven, formatCount } from '../shared/prompt.js'
+import { describeGiven, formatCount, missingNetwork } from '../shared/prompt.js'
 import { isPythonIdentifier, pythonLiteral } from './literals.js'
 
 export function describeEnvironment(
@@ -8,7 +8,8 @@ export function describeEnvironment(
   environment: Environment,
 ): string {
   const { hasPackages = false } = environment
-  const missing = hasPackages ? 'no network' : 'the standard library only, and no network'
+  const network = missingNetwork(environment)
+  const missing = hasPackages ? network : `the standard library only, and ${network}`
   return `\
 Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the \
 calls of a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you \

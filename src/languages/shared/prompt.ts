@@ -2,12 +2,21 @@ import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
 import type { Environment } from '../language.js'
 
 /** The rules about data and others in an environment, each on a line of its own. Empty: there are none. */
-export function describeGiven({ inputDescription, sharedSession }: Environment): string {
+export function describeGiven({ inputDescription, networkDescription, sharedSession }: Environment): string {
   const inputRule =
     inputDescription === undefined
       ? ''
       : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
-  return `${inputRule}${sharedSession ? `\n- ${describeShared(sharedSession)}` : ''}`
+  const networkRule =
+    networkDescription === undefined
+      ? ''
+      : `\n- Code reaches these hosts by HTTP and HTTPS, through the proxy in its environment: ${networkDescription}.`
+  return `${inputRule}${networkRule}${sharedSession ? `\n- ${describeShared(sharedSession)}` : ''}`
+}
+
+/** What the environment says about the network, in a list of what is missing. */
+export function missingNetwork({ networkDescription }: Environment): string {
+  return networkDescription === undefined ? 'no network' : 'no network but the hosts below'
 }
 
 /** Tells the model of the others that use the sandbox of its code. */

@@ -62,6 +62,8 @@ export function parseAuthority(text: string, defaultPort?: number): Destination 
   const port = portText === undefined ? defaultPort : Number(portText)
   const host = hostOf(name)
   if (host === undefined || port === undefined || port < 1 || port > 65_535) return undefined
+  // An empty label: `.example.com` would match `*.example.com`.
+  if (/^\.|\.\./.test(host)) return undefined
   return { host: canonicalAddress(host) ?? host, port }
 }
 

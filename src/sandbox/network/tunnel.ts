@@ -53,6 +53,8 @@ export class Tunnel {
     if (number <= this.#lastNumber || this.#connections.size >= maxConnections) return void send({ kind: 'close' })
     this.#lastNumber = number
     const connection = new TunnelStream({ send, onClose: () => this.#connections.delete(number) })
+    // Who reads and writes it learns of its end.
+    connection.on('error', () => undefined)
     this.#connections.set(number, connection)
     this.#options.onConnection(connection)
   }

@@ -1,4 +1,5 @@
 import { ActivityFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
+import { callerIdentity } from '../../common/calls/calls.js'
 import { defined } from '../../common/defined.js'
 import { pickStepLimits } from '../../common/run/limits.js'
 import { requesterOf } from '../../common/run/requester.js'
@@ -79,7 +80,9 @@ export class Sandbox {
     const reason = this.#ref.epoch === 1 ? 'new' : isParked ? 'unpark' : 'rebuild'
     const files = (this.#config.skills?.all ?? []).flatMap((skill) => skill.files ?? [])
     const withFiles = files.length > 0 && { files }
-    const input = { session: this.#ref, language, limits, tools: this.#tools(false), ...withFiles, reason } as const
+    const withNetwork = this.#config.network && { network: true as const }
+    const given = { tools: this.#tools(false), ...withFiles, ...withNetwork }
+    const input = { session: this.#ref, language, limits, ...given, reason } as const
     const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked))
     const { session, hostQueue, supportsCheckpoint } = opened
     this.#ref = { ...this.#ref, backend: session.backend }
@@ -118,18 +121,20 @@ export class Sandbox {
 
   /** Runs a step in the open sandbox. A host that does not answer is a `lost` result. */
   async executeStep(
-    input: Omit<ExecuteStepInput, 'session' | 'tools' | 'limits' | 'requester'>,
+    input: Omit<ExecuteStepInput, 'session' | 'tools' | 'limits' | 'requester' | 'network'>,
     summary: string,
   ): Promise<StepActivityResult> {
     const hasStubs = this.#state.type === 'open' && this.#state.hasStubs
     const limits = pickStepLimits(this.#config.limits)
     const requester = requesterOf(this.#config.context)
+    const { network } = this.#config
+    const ofNetwork = network && { rules: network.rules, ...callerIdentity(this.#config) }
     const request = {
       session: this.#ref,
       tools: this.#tools(hasStubs),
       limits,
       ...input,
-      ...defined({ requester }),
+      ...defined({ requester, network: ofNetwork }),
     }
     this.#run.addStoredBytes(payloadBytes(request))
     try {

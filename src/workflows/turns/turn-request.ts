@@ -21,13 +21,13 @@ export function turnRequest(
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
   const { config, counts, isHosted } = run
-  const { instructions, outputSchema, isPlain, mode, doneCheck, input, sessionOwner } = config
+  const { instructions, outputSchema, isPlain, mode, doneCheck, input, network, sessionOwner } = config
   const { compaction, model } = config
   const agent = {
     ...defined({ instructions, outputSchema }),
     ...(isPlain && { isPlain }),
     ...(mode && { mode }),
-    ...defined({ doneCheck, planStep, inputDescription: input?.description }),
+    ...defined({ doneCheck, planStep, inputDescription: input?.description, networkDescription: network?.description }),
     ...(sessionOwner && { sharedSession: describedOwner(sessionOwner) }),
   }
   // A model that has only one turn needs nothing that helps later turns.

@@ -1,7 +1,7 @@
 import type { NetworkTarget } from '../../../src/common/run/network.js'
 import type { NetworkAccess, RequestEvent } from '../../../src/sandbox/network/access.js'
 
-interface AccessOptions {
+export interface AccessOptions {
   readonly requestsPerMinute?: number
   readonly bytesPerRequest?: number
   /** Values of credentials by name. */

@@ -16,6 +16,7 @@ const reasons: Readonly<Record<keyof BackendCapabilities, string>> = {
   providesIsolation: 'there is no isolation',
   supportsCheckpoint: 'needs a runtime with checkpoints, such as gVisor',
   supportsFiles: 'the sandbox has no files',
+  supportsNetwork: 'code has no network',
 }
 
 /** The text of the page with its current table. */

@@ -43,3 +43,4 @@ export {
 } from './stream/index.js'
 export type { Effect } from './common/calls/calls.js'
 export type { Limits } from './common/run/limits.js'
+export type { NetworkHostOption, NetworkOption } from './common/run/network.js'

@@ -5,6 +5,7 @@ import type { LanguageChoice } from '../common/run/language-names.js'
 import type { EnvironmentOption } from '../common/run/environment.js'
 import type { Limits } from '../common/run/limits.js'
 import type { ImageChoice, PackageLists } from '../common/run/sandbox-image.js'
+import type { NetworkOption } from '../common/run/network.js'
 import type { TaskMode } from '../common/agent/task-modes.js'
 import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/agent/model-settings.js'
 
@@ -83,6 +84,8 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly limits?: Partial<Limits>
   /** What a run may use before it pauses or ends. Amounts here replace those of the configuration. */
   readonly budget?: Budget
+  /** Hosts that the code of the agent may reach, or `false` for none. Default: as configured. docs/guides/network.md */
+  readonly network?: NetworkOption | false
 }
 
 /** A checked agent, from {@link defineAgent}. Immutable. */
@@ -112,6 +115,8 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly doneCheck: string | undefined
   readonly limits: Partial<Limits>
   readonly budget: Budget
+  /** Undefined: as configured. */
+  readonly network: NetworkOption | false | undefined
   readonly output: Output | undefined
   /** JSON Schema of the answer that the model submits; undefined without an output schema. */
   readonly outputSchema: JsonObject | undefined

@@ -35,6 +35,7 @@ const definitionKeys: readonly string[] = [
   'doneCheck',
   'limits',
   'budget',
+  'network',
 ] satisfies readonly (keyof AgentDefinition)[]
 
 /**
@@ -50,7 +51,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   const { files } = definition
   const { image, packages } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
-  const { environment } = definition
+  const { environment, network } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -68,6 +69,8 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     throw invalid('temperature must be a number from 0 to 2')
   if (typeof limits !== 'object' || limits === null) throw invalid('limits must be an object: { turns: 10 }')
   if (typeof budget !== 'object' || budget === null) throw invalid('budget must be an object: { costUsd: 2 }')
+  if (network !== undefined && network !== false && (typeof network !== 'object' || network === null))
+    throw invalid("network must be an object: { allow: ['api.example.com'] }, or false")
   if (description !== undefined && (typeof description !== 'string' || description.trim() === ''))
     throw invalid('description must be a text')
   if (sandbox !== 'own' && sandbox !== 'parent')
@@ -104,6 +107,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     doneCheck: typeof doneCheck === 'object' ? doneCheck.name : doneCheck,
     limits,
     budget,
+    network,
     output,
     outputSchema: output && schemaOf(output, invalid),
   })

@@ -75,6 +75,8 @@ export const errorTable = {
   SANDBOX_UNENFORCED: { retryable: false },
   /** The run has files for its code, which this backend can't put into a sandbox. */
   SANDBOX_FILES_UNSUPPORTED: { retryable: false },
+  /** The code of the run may reach hosts, and this backend can't give a sandbox a network. */
+  SANDBOX_NETWORK_UNSUPPORTED: { retryable: false },
   SANDBOX_LOST: { retryable: false },
   SANDBOX_PROTOCOL: { retryable: false },
   SANDBOX_FENCED: { retryable: false },

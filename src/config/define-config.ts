@@ -5,6 +5,7 @@ import type { Budget } from '../common/budget/budget.js'
 import type { EnvironmentOption } from '../common/run/environment.js'
 import type { LanguageChoice } from '../common/run/language-names.js'
 import type { Limits } from '../common/run/limits.js'
+import type { NetworkOption } from '../common/run/network.js'
 import type { TaskMode } from '../common/agent/task-modes.js'
 import type { Redact } from '../common/text/redact.js'
 import type { ModelFacts } from '../models/facts/model-facts.js'
@@ -84,6 +85,11 @@ export interface PtcConfig {
    * the check finds a mistake. docs/reference/python.md describes it.
    */
   readonly checkCode?: false
+  /**
+   * Hosts that code may reach, unless its agent says otherwise: `{ allow: ['api.example.com', '*.pypi.org'] }`. Default:
+   * code reaches no network. docs/guides/network.md describes it.
+   */
+  readonly network?: NetworkOption
   /** Limits of a run, of its cells and of its sandbox. docs/reference/limits.md lists them. */
   readonly limits?: Partial<Limits>
   /**

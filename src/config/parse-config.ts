@@ -5,6 +5,7 @@ import { environmentOption } from './options/environment.js'
 import { languageOption } from './options/language.js'
 import { checkDataFlow, dataFlowOption, type DataFlowSettings, toolsNamedIn } from './options/data-flow.js'
 import { applyOverrides, limitsSchema } from './options/limits.js'
+import { checkNetworkCredentials, networkOption, networkRules } from './options/network.js'
 import { parseModelSettings } from '../models/options/model-settings.js'
 import { type Agents, createAgents, isAgent } from '../agents/index.js'
 import { PtcError } from '../common/errors.js'
@@ -13,6 +14,7 @@ import { type ModelSettings, overrideSettings } from '../common/agent/model-sett
 import { taskModes } from '../common/agent/task-modes.js'
 import { defaultLanguageName, defaultTaskQueue } from '../common/names.js'
 import { type Redact, safeRedact, unredacted } from '../common/text/redact.js'
+import type { NetworkRules } from '../common/run/network.js'
 import type { BackendChoice, RunDefaults } from '../common/run/run-config.js'
 import type { ImageChoice } from '../common/run/sandbox-image.js'
 import { imageFields } from '../sandbox/image-option.js'
@@ -73,6 +75,7 @@ export const configSchema = z.strictObject({
   files: z.boolean().optional(),
   environment: environmentOption.optional(),
   checkCode: z.literal(false, 'must be false, or left out').optional(),
+  network: networkOption.optional(),
   limits: limitsSchema.prefault({}),
   timeouts: timeoutsOption,
   sessions: z.strictObject({ idle: durationOption('270s') }).prefault({}),
@@ -107,6 +110,8 @@ export interface ResolvedConfig extends Pick<
   readonly credentials: Credentials
   /** Undefined: data may go anywhere. */
   readonly dataFlow: DataFlowSettings | undefined
+  /** Undefined: the code of runs has no network, unless their agent has one. */
+  readonly network: NetworkRules | undefined
   readonly instructions: string | undefined
   /** Providers by name, with those that every configuration has. */
   readonly providers: Readonly<Record<string, ProviderOption>>
@@ -171,8 +176,12 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   const checkTools = (registry: ToolRegistry): Agents => {
     checkCredentialNames(registry, Object.keys(parsed.data.credentials))
     if (dataFlow) checkDataFlow(dataFlow, registry)
-    return checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
+    const checked = checkAgents(agents, registry, limits, providers, { ...settings, maxTokens: model.maxTokens })
+    checkNetworks(checked, Object.keys(parsed.data.credentials))
+    return checked
   }
+  if (parsed.data.network)
+    checkNetworkCredentials(parsed.data.network, Object.keys(parsed.data.credentials), 'the configuration')
   const credentials = createCredentials(parsed.data.credentials, baseDirectory)
   const openContainer = serverContainers({
     ...sandbox.docker,
@@ -228,6 +237,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     }),
     credentials,
     dataFlow,
+    network: parsed.data.network,
     instructions: model.instructions,
     providers,
     models: facts,
@@ -284,6 +294,14 @@ function imagesOf(definitions: readonly unknown[]): readonly ImageChoice[] {
     if (!error) return [image]
     throw new PtcError('CONFIG_INVALID', `the image of agent ${name} is not valid:\n${z.prettifyError(error)}`)
   })
+}
+
+/** @throws PtcError CONFIG_INVALID */
+function checkNetworks(agents: Agents, credentials: readonly string[]): void {
+  for (const name of agents.names) {
+    const { network } = agents.require(name)
+    if (network) checkNetworkCredentials(networkRules(network, `agent ${name}`), credentials, `agent ${name}`)
+  }
 }
 
 function invalidSettings(where: string): (problem: string) => never {

@@ -28,13 +28,28 @@ export function dispatchedRunner(name: string, settings: JsonObject): Runner {
   return { ...dispatcher({ [name]: settings }), dispatched: settings }
 }
 
+/**
+ * A language whose programs find a proxy in their environment. The dispatcher listens for them, so it is the runner of a
+ * single language, too.
+ */
+export function withNetwork(language: Pick<Language, 'name' | 'runner'>): Pick<Language, 'name' | 'runner'> {
+  const runner = language.runner.folder === dispatcherName ? language.runner : dispatcherOf([language], [])
+  const environment = { ...runner.environment, PTC_PROXY_PORT: String(proxyPort) }
+  return { ...language, runner: { ...runner, environment } }
+}
+
+const dispatcherName = 'dispatcher'
+
+/** Of the loopback interface of each sandbox. The same each time, so that a program sees the same environment again. */
+const proxyPort = 3128
+
 /** Where the dispatcher has its socket, and the state of bash between two cells. */
 const dispatcherFolder = '/run/tools'
 
 function dispatcher(settings: Readonly<Record<string, JsonObject>>): Runner {
   return {
     interpreter: pythonInterpreter,
-    folder: 'dispatcher',
+    folder: dispatcherName,
     entry: 'dispatcher.py',
     arguments: [JSON.stringify(settings)],
     // Programs that cells start have the variables, too: those in Python iterate their sets in the same order again.

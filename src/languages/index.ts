@@ -37,6 +37,7 @@ export type {
 } from './language.js'
 export type { CommandLanguage } from './commands/index.js'
 export { parametersOf } from './parameters.js'
+export { withNetwork } from './dispatcher.js'
 export { installFolder, runnerCommand } from './shared/runner-command.js'
 
 /** The languages with a runner, and bash. */

@@ -159,6 +159,8 @@ export interface Environment {
   readonly isEmbedded?: boolean | undefined
   /** Describes the data that came with the question. Undefined: there is none. */
   readonly inputDescription?: string | undefined
+  /** Describes the hosts that code may reach. Undefined: none. */
+  readonly networkDescription?: string | undefined
   /** The session whose variables code also sees. */
   readonly sharedSession?: SharedSessionOwner | undefined
 }

@@ -38,6 +38,8 @@ export interface SandboxBackend {
    * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING
    */
   readonly contentsOf?: (spec: ContentsSpec, signal: AbortSignal) => Promise<SandboxContents>
+  /** True when code reaches a network by the connections of its runner, with {@link SandboxSpec.network}. */
+  readonly network?: true
   /** Undefined when this backend does not support checkpoints. */
   readonly checkpoints?: SandboxCheckpoints
   /** Ends the sandbox or deletes its checkpoint, and removes every trace. Succeeds when there is none. */
@@ -78,6 +80,11 @@ export interface SandboxSpec extends SandboxId {
    * backend with the capability. Undefined: there are none.
    */
   readonly files?: SandboxFiles
+  /**
+   * The runner carries connections of programs to the worker, as messages of the step protocol. The sandbox itself has
+   * no way to a network, with or without it. Only for a backend with the capability. Undefined: it does not.
+   */
+  readonly network?: true
   /** Undefined: as the backend is configured. Only for a backend with images. */
   readonly image?: SandboxImageSpec
 }

@@ -21,6 +21,8 @@ export interface BackendDefinition {
   readonly notice?: string
   /** True when its sandboxes can have read-only files, as `files` of the backend says. Default: they can't. */
   readonly files?: true
+  /** True when code in its sandboxes can have a network, as `network` of the backend says. Default: it can't. */
+  readonly network?: true
   /** Called once when a worker starts. An error ends the start of the worker. */
   create(context: BackendContext): SandboxBackend | Promise<SandboxBackend>
 }

@@ -1,15 +1,21 @@
-"""Steps from the host. Values are passed on to runners as they came: the dispatcher does not parse them."""
+"""Steps from the host. Values are passed on to runners as they came: the dispatcher does not parse them.
+
+In a sandbox with a network, frames are read while a cell runs, too: those of the network are handled at once, and the
+others wait for the end of the step.
+"""
 
 import asyncio
 import hashlib
 import json
+from collections import deque
 
-from ptc_runner.errors import CellStop
+from ptc_runner.errors import CellStop, HostDisconnected
 from ptc_runner.protocol.incoming_values import OUT_OF_MEMORY, IncomingValue, IncomingValues
 from ptc_runner.protocol.step_protocol import StepProtocol
 
 from .files import send_part
 
+MAXIMUM_WAITING = 16  # frames; further ones stay in the pipe until the step ends
 NO_SNAPSHOT = "the state of several languages is not saved: their steps are repeated"
 
 
@@ -18,13 +24,17 @@ class Host(StepProtocol):
         super().__init__(session, channel)
         self.values = ForwardedValues()
         self.may_read = False
+        self.waiting = deque()  # frames that came while a cell ran
 
     async def next_step(self, expected_type):
         """Waits for the expected step. Raises HostDisconnected when the host has closed the connection."""
         loop = asyncio.get_running_loop()
         while True:
+            loop.remove_reader(self.channel.input_fd)
             frame = super().next_step(expected_type, self._take_readiness)
             if frame is not None:
+                if self.session.tunnel is not None:
+                    loop.add_reader(self.channel.input_fd, self._read_while_running)
                 return frame
             readable = loop.create_future()
             loop.add_reader(self.channel.input_fd, lambda: readable.done() or readable.set_result(None))
@@ -45,6 +55,35 @@ class Host(StepProtocol):
             send_part(self.channel, frame)
             return False
         return super()._accept_step(frame, "file" if frame["type"] == "file" and is_between_cells else expected_type)
+
+    def _receive(self, should_read):
+        while True:
+            frame = self.waiting.popleft() if self.waiting else self._receive_frame(should_read)
+            if frame is None or frame["type"] != "network":
+                return frame
+
+    def _receive_frame(self, should_read):
+        """Returns the next frame. What it says about the network has been done."""
+        frame = super()._receive(should_read)
+        tunnel = self.session.tunnel
+        if frame is not None and tunnel is not None:
+            if frame["type"] == "network":
+                tunnel.receive(frame)
+            elif frame["type"] == "hello" and frame["fence"] >= self.fence:
+                tunnel.attach(frame["fence"])
+        return frame
+
+    def _read_while_running(self):
+        self.may_read = True
+        try:
+            while (frame := self._receive_frame(self._take_readiness)) is not None:
+                if frame["type"] != "network":
+                    self.waiting.append(frame)
+            has_ended = False
+        except HostDisconnected:  # the next step will find out
+            has_ended = True
+        if has_ended or len(self.waiting) >= MAXIMUM_WAITING:
+            asyncio.get_running_loop().remove_reader(self.channel.input_fd)
 
     def _snapshot_protocol(self):
         return NoSnapshots

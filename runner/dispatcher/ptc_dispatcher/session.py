@@ -28,11 +28,13 @@ from .cells.reaper import Reaper
 from .cells.runner import Runner, RunnerCell
 from .files import Artifacts, write_part
 from .host import Host
+from .network.tunnel import Tunnel
 from .processes import QuietCheck, adopt_orphans
 from .tools.requests import OpenRequests
 from .tools.server import ToolServer
 
 FOLDER = os.environ["PTC_FOLDER"]  # of the socket and the state of bash: not in /tmp, which code may empty
+PROXY_PORT = "PTC_PROXY_PORT"  # environment variable of a sandbox with a network
 CHECK_SECONDS, CHECK_CEILING = 0.001, 0.02  # between two checks of the processes
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; each poll is a durable step
 KILL_SECONDS = 1.0  # from the first stop of a cell
@@ -56,6 +58,7 @@ class Session:
         self.server = ToolServer(self, FOLDER)
         self.quiet = QuietCheck(self)
         self.bash = BashState(FOLDER)
+        self.tunnel = Tunnel(self) if PROXY_PORT in os.environ else None
         self.cell = None
         self.call_index = 0  # of the last call in this session
         self.calls_in_cell = 0
@@ -77,6 +80,8 @@ class Session:
         adopt_orphans()
         self.reaper.start(loop)
         await self.server.start()
+        if self.tunnel is not None:
+            os.environ.update(await self.tunnel.start(int(os.environ.pop(PROXY_PORT))))
         try:
             while self.exit_status is None:
                 frame = await self.host.next_step("cell")

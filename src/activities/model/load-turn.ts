@@ -48,7 +48,7 @@ export async function prepareTurn(
   { registry, values, options }: TurnSources,
   signal: AbortSignal,
 ): Promise<(stored: readonly StoredMessage[]) => Promise<LoadedTurn>> {
-  const { model, limits, pending, mode, hosted, inputDescription, isCompacted } = input
+  const { model, limits, pending, mode, hosted, inputDescription, networkDescription, isCompacted } = input
   const language = languageOf(input.language)
   const { sharedSession, hasFiles, toolSearch, providerSearch, providerClearsAt, isPlain, environment } = input
   const readMore = !hosted && !isPlain && mode !== 'single-turn'
@@ -66,6 +66,7 @@ export async function prepareTurn(
     mode,
     inputDescription,
     contents: await loadContents(input, values, signal),
+    networkDescription,
     sharedSession,
     hasFiles,
     ...options,

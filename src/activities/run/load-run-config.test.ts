@@ -72,6 +72,8 @@ async function load(
     skills: [],
     environment: undefined,
     backendsWithoutFiles: [],
+    network: undefined,
+    backendsWithoutNetwork: ['wasm'],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   const config: RunConfig = await new MockActivityEnvironment({ workflowType }).run(() => activity(options))

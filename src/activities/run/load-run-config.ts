@@ -18,6 +18,7 @@ import { recordToolSet } from '../../tools/sources/tool-set.js'
 import type { Values } from '../../values/values.js'
 import { Observer } from '../observe.js'
 import { runActivity } from '../run-activity.js'
+import { recordNetwork } from './record-network.js'
 
 /** The search attributes that runs may set on this server. Never rejects. */
 export type SearchAttributeLookup = () => Promise<readonly SearchAttributeName[]>
@@ -80,12 +81,13 @@ export function loadRunConfig(
         lookUpSearchAttributes(),
       ])
       const skills = await recordSkills(resolved.skills, values, signal, warn)
+      const network = resolved.network && (await recordNetwork(resolved.network, values, signal))
       const runConfig: RunConfig = {
         ...config,
         toolSet,
         searchAttributes,
         namespace,
-        ...defined({ skills, contents: contents && (await recordContents(contents, values, signal)) }),
+        ...defined({ skills, network, contents: contents && (await recordContents(contents, values, signal)) }),
         ...((config.tools.some(({ deferred, approval, asks }) => deferred ?? approval ?? asks) ||
           config.dataFlow?.rules.some(({ action }) => action === 'ask')) && {
           completionSecret: randomBytes(32).toString('hex'),

@@ -67,6 +67,8 @@ async function load(
     language: 'python',
     skills: [],
     backendsWithoutFiles: [],
+    network: undefined,
+    backendsWithoutNetwork: [],
     environment: undefined,
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]), { contentsOf })

@@ -54,6 +54,8 @@ async function load(options: RunConfigInput, configured = 'python', backend = 'a
     skills: [],
     environment: undefined,
     backendsWithoutFiles: [],
+    network: undefined,
+    backendsWithoutNetwork: ['wasm'],
   }
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   return new MockActivityEnvironment({ workflowType: 'agent' }).run(() => activity(options))

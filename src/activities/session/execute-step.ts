@@ -10,11 +10,12 @@ import type {
 } from '../../common/session/steps.js'
 import type { SessionRef } from '../../common/session/session.js'
 import type { AttachOptions, SessionHost } from '../../sandbox/session/session-host.js'
+import type { NetworkAccess } from '../../sandbox/network/access.js'
 import { type ActivityScope, runActivity, type ActivityParts } from '../run-activity.js'
 import { loadRunTools, loadSignatures } from '../../tools/sources/tool-set.js'
-import type { EventSinks } from '../observe.js'
 import { describeStepResult } from './describe-step-result.js'
 import type { FollowUps } from './follow-ups.js'
+import { networkAccess, type NetworkParts } from './network-access.js'
 import { observeStep } from './observe-step.js'
 import { rebuildSession, type SendStep } from './rebuild-session.js'
 import { takeEnd } from '../../common/text/text.js'
@@ -23,7 +24,7 @@ import { takeEnd } from '../../common/text/text.js'
 const maxProgressCharacters = 500
 
 /** The parts of a worker that execute a step. */
-export interface StepExecutor extends ActivityParts, EventSinks {
+export interface StepExecutor extends ActivityParts, NetworkParts {
   readonly host: SessionHost
 }
 
@@ -40,7 +41,8 @@ export function executeStep(parts: StepExecutor & { readonly followUps: FollowUp
       const describeOptions = { ...runTools, values, limits, signal: scope.signal }
       const signatures = await loadSignatures(tools, registry, values, scope.signal)
       const attachOptions: AttachOptions = { limits, ...defined({ tools: signatures }) }
-      const sendStep = createStepSender({ host, registry, values }, session, attachOptions, scope)
+      const network = await networkAccess(parts, input, { ...scope, requester })
+      const sendStep = createStepSender(parts, session, attachOptions, network, scope)
       const rebuild = { host, session, attachOptions, describeOptions, scope, sendStep }
       const failure = recorded && (await rebuildSession(rebuild, recorded))
       if (failure !== undefined) return failure
@@ -65,9 +67,10 @@ function withFollowUps(result: DescribedStepResult, followUps: readonly FollowUp
 
 /** Sends steps to the session's sandbox, streams referenced values to it, and reports printed text. */
 function createStepSender(
-  { host, registry, values }: StepExecutor,
+  { host, registry, values }: Pick<StepExecutor, 'host' | 'registry' | 'values'>,
   session: SessionRef,
   attachOptions: AttachOptions,
+  network: NetworkAccess | undefined,
   { attempt, signal, report }: ActivityScope,
 ): SendStep {
   return (step, onPrinted = () => undefined) => {
@@ -78,7 +81,7 @@ function createStepSender(
       onPrinted(printed)
     }
     const readValue = (ref: ValueRef) => values.readText(ref, neededBy(ref, step.input), signal)
-    return host.executeStep(session, step, attachOptions, { attempt, signal, onOutput, readValue })
+    return host.executeStep(session, step, attachOptions, { attempt, signal, onOutput, readValue, network })
   }
 }
 

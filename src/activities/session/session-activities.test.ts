@@ -11,6 +11,7 @@ import type { SessionRef } from '../../common/session/session.js'
 import type { SnapshotResult } from '../../common/session/snapshots.js'
 import type { RecordedStep, Step, StepResult } from '../../common/session/steps.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
+import { Credentials } from '../../tools/credentials/credentials.js'
 import { createRegistry } from '../../tools/registry.js'
 import { LocalStore } from '../../values/local/local-store.js'
 import { Values } from '../../values/values.js'
@@ -190,7 +191,8 @@ describe('session.step', () => {
         return remaining.shift() ?? completed
       },
     })
-    const activity = executeStep({ host, registry, values: openValues().values, followUps: noFollowUps })
+    const network = { credentials: new Credentials(), namespace: 'default' }
+    const activity = executeStep({ host, registry, values: openValues().values, followUps: noFollowUps, ...network })
     const journal = recorded && { recorded: { log: null, latest: recorded } }
     const result: Promise<unknown> = environment.run(() =>
       activity({ session, tools, step, outputLimit: 1_000, limits, ...journal }),

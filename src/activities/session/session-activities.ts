@@ -36,6 +36,7 @@ export function openSession({ host, registry, values, hostQueueOf }: SandboxPart
     limits,
     tools,
     files = [],
+    network,
     image: choice,
     pinnedImage: pinned,
     reason,
@@ -45,7 +46,8 @@ export function openSession({ host, registry, values, hostQueueOf }: SandboxPart
       const signatures = await loadSignatures(tools, registry, values, signal)
       const mounted = files.length === 0 ? undefined : await loadFiles(files, values, signal)
       const image = choice || pinned !== undefined ? defined({ choice, pinned }) : undefined
-      const spec = { workflowId, runId, language, limits, ...defined({ tools: signatures, files: mounted, image }) }
+      const given = defined({ tools: signatures, files: mounted, image, network })
+      const spec = { workflowId, runId, language, limits, ...given }
       const opened = await host.open(session, spec, signal)
       const { backend } = opened.session
       metrics.add('ptc_session_opens_total', 1, { backend, reason })

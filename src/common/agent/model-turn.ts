@@ -46,6 +46,8 @@ export interface ModelTurnInput {
   readonly hasFiles?: true
   /** Has the meaning of the same member of `RunConfig`. */
   readonly contents?: Externalizable<SandboxContents>
+  /** Describes the hosts that its code may reach; absent: none. */
+  readonly networkDescription?: string
   /** The shared session in which the code runs. Absent: the run has its own sandbox. */
   readonly sharedSession?: SharedSessionOwner
   /** True when the messages may be compacted; absent: never. */

@@ -9,6 +9,7 @@ import type { JsonObject } from '../json/json.js'
 import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-settings.js'
 import type { ImageChoice, SandboxContents } from './sandbox-image.js'
 import type { CloneOptions } from './runs.js'
+import type { RunNetwork } from './network.js'
 import type { RunSkills } from '../agent/skills.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from '../calls/tool-config.js'
@@ -197,6 +198,8 @@ export interface RunConfig {
   readonly files?: RunFilesConfig
   /** The skills of the run. Undefined: it has none. */
   readonly skills?: RunSkills
+  /** The network of the code of the run. Undefined: it has none. */
+  readonly network?: RunNetwork
   /** The owner of the session that executes the code of the run. Undefined: the run has its own session. */
   readonly sessionOwner?: SessionOwner
   /**
@@ -227,6 +230,7 @@ export type RunDefaults = Omit<
   | 'clone'
   | 'files'
   | 'skills'
+  | 'network'
   | 'sessionOwner'
   | 'searchAttributes'
 >

@@ -40,6 +40,8 @@ export interface OpenInput {
   readonly image?: ImageChoice
   /** The image that the sandbox before had: {@link OpenedSession.image}. Absent: none is known. */
   readonly pinnedImage?: string
+  /** True when the code has a network. Absent: it has none. */
+  readonly network?: true
   /** The reason why a sandbox is opened, for readers of the history. */
   readonly reason: 'new' | 'unpark' | 'rebuild'
 }

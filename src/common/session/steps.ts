@@ -15,6 +15,7 @@ import type { JsonObject } from '../json/json.js'
 import type { StepLimits } from '../run/limits.js'
 import type { CallOutcome, CellMeasures } from '../calls/outcomes.js'
 import type { SessionSnapshot } from './snapshots.js'
+import type { StepNetwork } from '../run/network.js'
 import type { Requester } from '../run/requester.js'
 import type { SessionRef, SessionTools } from './session.js'
 import type { Externalizable, ExternalValue } from '../json/external-value.js'
@@ -225,6 +226,8 @@ export interface ExecuteStepInput {
   readonly localCalls?: LocalCallAllowance
   /** Absent: the context of the run has no requester. */
   readonly requester?: Requester
+  /** Absent: the code has no network. */
+  readonly network?: StepNetwork
 }
 
 /** The calls of local tools that a worker may make by itself, for a program that waits only for these calls. */

@@ -45,6 +45,10 @@ export const eventTable = {
   'cell.completed': { stream: true, audit: 'after' },
   'cell.failed': { stream: true, audit: 'after' },
   'step.failed': { stream: true, audit: 'after' },
+  'request.refused': { stream: true, audit: 'after' },
+  'request.started': { stream: true, audit: 'before' },
+  'request.completed': { stream: true, audit: 'after' },
+  'request.failed': { stream: true, audit: 'after' },
   'budget.spent': { stream: true },
   'approval.requested': { stream: true },
   'call.refused': { audit: 'after' },
@@ -100,6 +104,23 @@ interface StepFields {
   /** Number of the sandbox of the session. */
   readonly epoch: number
   readonly step: number
+}
+
+interface RequestFields extends CellFields {
+  /** Number of the request in the session's step, from 1. */
+  readonly request: number
+  /** Empty when the request names no host. */
+  readonly host: string
+  readonly port: number
+  /** CONNECT for a connection by TLS, which nobody but the program and the server can read. */
+  readonly method: string
+}
+
+interface TransferFields {
+  /** Bytes of the bodies of request and response, or of a whole connection. */
+  readonly bytesSent: number
+  readonly bytesReceived: number
+  readonly durationMs: number
 }
 
 interface CallFields {
@@ -194,6 +215,20 @@ interface EventFields {
   }
   /** The sandbox was lost before the step ended. Readers of the live stream get a `reset` in its place. */
   'step.failed': { readonly all: CellFields; readonly audit: StepFields }
+  /** Code wants to reach something that it may not. `rule`: docs/guides/network.md lists the rules. */
+  'request.refused': { readonly all: RequestFields & { readonly rule: string }; readonly audit: StepFields }
+  /** Code sends a request to a host, or opens a connection. */
+  'request.started': { readonly all: RequestFields; readonly audit: StepFields }
+  /** `status`: of the response, or 200 for a connection. */
+  'request.completed': {
+    readonly all: RequestFields & TransferFields & { readonly status: number }
+    readonly audit: StepFields
+  }
+  /** `reason`: the connection broke, was silent for too long, or had too many bytes. */
+  'request.failed': {
+    readonly all: RequestFields & TransferFields & { readonly reason: string }
+    readonly audit: StepFields
+  }
   /**
    * The run waits until its budget is raised. `amount`: that of the budget; absent when the cost is unknown. Later
    * `turn.started` follows.

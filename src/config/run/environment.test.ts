@@ -49,6 +49,8 @@ function resolve(options: RunConfigInput, environment?: EnvironmentConfig, workf
       environment,
       skills: [],
       backendsWithoutFiles: [],
+      network: undefined,
+      backendsWithoutNetwork: [],
     },
     options,
     { workflowType, workflowId: 'run' },

@@ -11,6 +11,7 @@ import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { type ModelSettings, overrideSettings, problemOfSettings } from '../../common/agent/model-settings.js'
 import type { BackendChoice, ModelConfig, ModelId, RunConfig, RunDefaults } from '../../common/run/run-config.js'
 import { sharesSandbox } from '../../common/calls/tool-config.js'
+import type { NetworkRules } from '../../common/run/network.js'
 import type { SessionOwner } from '../../common/run/run-config.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
 import { type CloneOptions, type RunConfigInput, zeroUsage } from '../../common/run/runs.js'
@@ -29,11 +30,12 @@ import { checkEnvironment, chosenEnvironment } from './environment.js'
 import { checkLanguage, chosenLanguage, sharedLanguage } from './language.js'
 import { filesOf } from './files.js'
 import { chosenImage, imageBackend } from './image.js'
+import { chooseNetwork, type NetworkConfiguration } from './choose-network.js'
 import { chooseSkills } from './choose-skills.js'
 import { checkRunOptions } from './run-options.js'
 
 /** The parts of a worker's configuration for runs. */
-export interface RunConfiguration {
+export interface RunConfiguration extends NetworkConfiguration {
   readonly defaults: RunDefaults
   readonly registry: ToolRegistry
   readonly agents: Agents
@@ -68,8 +70,9 @@ export interface StartedWorkflow {
 
 /** The configuration of a run, before its parts are stored. */
 export interface ResolvedRun {
-  readonly config: Omit<RunConfig, 'toolSet' | 'searchAttributes' | 'namespace' | 'skills'>
+  readonly config: Omit<RunConfig, 'toolSet' | 'searchAttributes' | 'namespace' | 'skills' | 'network'>
   readonly skills: ChosenSkills
+  readonly network: NetworkRules | undefined
   readonly tools: ToolRegistry
   readonly toolSetOrigin: ToolSetOrigin
   readonly instructions: string | undefined
@@ -81,7 +84,7 @@ export interface ResolvedRun {
  * the configuration.
  *
  * @throws PtcError RUN_INPUT_INVALID, AGENT_UNKNOWN, TOOL_UNKNOWN, MODEL_NOT_FOUND, CONFIG_INVALID,
- *   SANDBOX_UNAVAILABLE
+ *   SANDBOX_UNAVAILABLE, SANDBOX_FILES_UNSUPPORTED, SANDBOX_NETWORK_UNSUPPORTED
  */
 export function resolveRun(
   configuration: RunConfiguration,
@@ -136,6 +139,7 @@ export function resolveRun(
     ...task,
     sessionOwner,
   })
+  const network = isPlain ? undefined : chooseNetwork(configuration, agent, { backend, sessionOwner })
   const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
   const budget = checkBudget(models, model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
   return {
@@ -153,6 +157,7 @@ export function resolveRun(
       ...defined({ image, context, sessionOwner, files, clone: cloneOptionsOf(options, tools) }),
     },
     skills,
+    network,
     tools,
     toolSetOrigin: clientTools
       ? { source: { kind: 'client', definition: clientTools } }

@@ -1,6 +1,6 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeGiven, formatCount } from '../shared/prompt.js'
+import { describeGiven, formatCount, missingNetwork } from '../shared/prompt.js'
 import { argumentWords } from './words.js'
 
 export function describeEnvironment(
@@ -8,10 +8,9 @@ export function describeEnvironment(
   environment: Environment,
 ): string {
   const { contents, hasPackages = false } = environment
-  const missing =
-    contents !== undefined || hasPackages
-      ? 'no network'
-      : 'no network, and besides the usual commands of Debian there is python3'
+  const network = missingNetwork(environment)
+  const isKnown = contents !== undefined || hasPackages
+  const missing = isKnown ? network : `${network}, and besides the usual commands of Debian there is python3`
   return `\
 Runs bash scripts in a sandbox, and returns what they print, and their exit code. Let one script make the calls of a \
 task, and filter, add up and compare their results. Results cost nothing until printed: print only what you need to see.

@@ -1,6 +1,6 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeGiven, formatCount, mayImportPackages } from '../shared/prompt.js'
+import { describeGiven, formatCount, mayImportPackages, missingNetwork } from '../shared/prompt.js'
 import { javascriptLiteral } from './literals.js'
 
 /** @param isTyped the language is TypeScript */
@@ -10,13 +10,14 @@ export function describeEnvironment(
   isTyped = false,
 ): string {
   const { isEmbedded = false } = environment
+  const network = missingNetwork(environment)
   const engine = isEmbedded ? 'QuickJS' : 'Node.js'
   const missing = isEmbedded
     ? 'no network, no file and no module, so no `import`, `require`, `process`, `Buffer` and `fetch`; there are URL, Intl, \
 timers, structuredClone and crypto.randomUUID'
     : mayImportPackages(environment, 'npm')
-      ? 'no network'
-      : "no network, and no packages besides Node's own modules"
+      ? network
+      : `${network}, and no packages besides Node's own modules`
   const kept = isEmbedded ? 'functions and classes' : 'functions, classes and imports'
   // The worker of an embedded sandbox may have a Node.js that can't remove types.
   const typesRule =

@@ -1,13 +1,14 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeGiven, formatCount, mayImportPackages } from '../shared/prompt.js'
+import { describeGiven, formatCount, mayImportPackages, missingNetwork } from '../shared/prompt.js'
 import { isPythonIdentifier, pythonLiteral } from './literals.js'
 
 export function describeEnvironment(
   { cellSeconds, outputCharacters, callsPerCell }: EnvironmentLimits,
   environment: Environment,
 ): string {
-  const missing = mayImportPackages(environment, 'pip') ? 'no network' : 'the standard library only, and no network'
+  const network = missingNetwork(environment)
+  const missing = mayImportPackages(environment, 'pip') ? network : `the standard library only, and ${network}`
   return `\
 Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the \
 calls of a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you \

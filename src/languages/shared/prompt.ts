@@ -3,13 +3,17 @@ import type { PackageKind, SandboxContents } from '../../common/run/sandbox-imag
 import type { Environment } from '../language.js'
 
 /** The rules about data and others in an environment, each on a line of its own. Empty: there are none. */
-export function describeGiven({ contents, inputDescription, sharedSession }: Environment): string {
+export function describeGiven({ contents, inputDescription, networkDescription, sharedSession }: Environment): string {
   const installed = contents ? describeContents(contents) : ''
   const inputRule =
     inputDescription === undefined
       ? ''
       : `\n- Variable \`input_data\` has the data that came with the question: ${inputDescription}.`
-  return `${installed}${inputRule}${sharedSession ? `\n- ${describeShared(sharedSession)}` : ''}`
+  const networkRule =
+    networkDescription === undefined
+      ? ''
+      : `\n- Code reaches these hosts by HTTP and HTTPS, through the proxy in its environment: ${networkDescription}.`
+  return `${installed}${inputRule}${networkRule}${sharedSession ? `\n- ${describeShared(sharedSession)}` : ''}`
 }
 
 const titles = { pip: 'Packages of Python', npm: 'Packages of Node.js' } as const
@@ -30,6 +34,11 @@ function describeContents({ programs, packages }: SandboxContents): string {
 /** Whether programs of the language can import packages besides what the language brings. */
 export function mayImportPackages({ contents, hasPackages = false }: Environment, kind: PackageKind): boolean {
   return contents ? contents.packages[kind].names.length > 0 : hasPackages
+}
+
+/** What the environment says about the network, in a list of what is missing. */
+export function missingNetwork({ networkDescription }: Environment): string {
+  return networkDescription === undefined ? 'no network' : 'no network but the hosts below'
 }
 
 /** Tells the model of the others that use the sandbox of its code. */

@@ -42,6 +42,7 @@ export interface PromptOptions extends SandboxDescription {
   readonly contents?: SandboxContents | undefined
   /** Describes the data in `input_data`. Undefined: there is none. */
   readonly inputDescription?: string | undefined
+  readonly networkDescription?: string | undefined
   /** The session whose variables code also sees. Undefined: the run has its own sandbox. */
   readonly sharedSession?: SharedSessionOwner | undefined
   /** Each code tool has only one line, and the model searches their documentation. */
@@ -70,7 +71,17 @@ export type Prompt = Pick<ModelRequest, 'system' | 'tools'>
  * @throws PtcError TOOL_DUPLICATE when a tool has the name of the code tool
  */
 export function buildPrompt(options: PromptOptions): Prompt {
-  const { tools, limits, instructions, hasPackages, isEmbedded, outputSchema, mode, inputDescription } = options
+  const {
+    tools,
+    limits,
+    instructions,
+    hasPackages,
+    isEmbedded,
+    outputSchema,
+    mode,
+    inputDescription,
+    networkDescription,
+  } = options
   const {
     contents,
     skills,
@@ -99,7 +110,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const task = taskPrompt(mode, outputSchema)
   const isGrouped = list?.isGrouped === true
   const example = codeTools[0] && exampleCallOf(codeTools[0])
-  const environment = { contents, hasPackages, isEmbedded, inputDescription, sharedSession }
+  const environment = { contents, hasPackages, isEmbedded, inputDescription, networkDescription, sharedSession }
   const described = { ...environment, toolSearch, isGrouped, hasSignatures, example }
   const runTools = [
     ...(isPlain ? [] : [codeTool(language, stubs, limits, { ...described, hasFiles })]),

@@ -21,6 +21,8 @@ export interface BackendCapabilities {
   readonly supportsCheckpoint?: boolean
   /** Sandboxes can have read-only files: see `SandboxBackend.files`. */
   readonly supportsFiles?: boolean
+  /** Code can have a network: see `SandboxBackend.network`. */
+  readonly supportsNetwork?: boolean
 }
 
 /** One case, without a backend. */

@@ -9,6 +9,8 @@ import type { DeliveredResult, RequestedCall, StepResult, StepInput } from '../.
 import type { SessionRef } from '../../common/session/session.js'
 import { externalValue, type ExternalValue } from '../../common/json/external-value.js'
 import type { SandboxBackend, SandboxSpec } from '../backend.js'
+import type { NetworkAccess } from '../network/access.js'
+import type { EgressProxyOptions } from '../network/egress-proxy.js'
 import type { SandboxFiles } from '../sandbox-files.js'
 import type { ToolSignature } from '../protocol/messages.js'
 import { SessionHost } from '../session/session-host.js'
@@ -53,6 +55,8 @@ export class SessionHarness {
   readValue: ReadValue = ({ sha256 }) => readChunks(this.#values.get(sha256))
   /** The files of the sandbox. Set them before `open`. */
   files: SandboxFiles | undefined
+  /** What code may do with the network. Set it before `open`. */
+  network: NetworkAccess | undefined
   /** Receives output that the sandbox sends before the end of a step. */
   onOutput: (text: string) => void = () => undefined
   step = 0
@@ -67,10 +71,11 @@ export class SessionHarness {
     limits: Partial<Limits> = {},
     session?: SessionRef,
     language: string = defaultLanguageName,
+    proxy?: EgressProxyOptions,
   ) {
     this.language = language
     this.limits = { ...defaultLimits, ...limits }
-    this.host = new SessionHost({ namespace, backends: [backend], tools: harnessTools })
+    this.host = new SessionHost({ namespace, backends: [backend], tools: harnessTools, ...defined({ proxy }) })
     this.session = session ?? { id: `test-${randomUUID()}`, epoch: 1, backend: backend.name, startedAt: Date.now() }
   }
 
@@ -81,7 +86,8 @@ export class SessionHarness {
 
   get sessionSpec() {
     const { language, limits, files } = this
-    return { workflowId: 'test', runId: 'test', language, limits, ...defined({ files }) }
+    const network = this.network && (true as const)
+    return { workflowId: 'test', runId: 'test', language, limits, ...defined({ files, network }) }
   }
 
   /** The specification that the backend receives for this session. */
@@ -154,7 +160,8 @@ export class SessionHarness {
     const { readValue, now, recorded } = this
     const waited = now - this.#lastResultAt
     this.#lastResultAt = now
-    const options = { attempt, signal: AbortSignal.timeout(timeoutMs), onOutput: this.onOutput, readValue }
+    const { onOutput, network } = this
+    const options = { attempt, signal: AbortSignal.timeout(timeoutMs), onOutput, readValue, network }
     const step = { number, now, waited, input, ...defined({ recorded }) }
     return this.host.executeStep(this.session, step, this.sessionSpec, options)
   }

@@ -178,6 +178,7 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   return {
     name: 'docker',
     files: true,
+    network: true,
     image: image.name,
 
     async open(spec, signal) {

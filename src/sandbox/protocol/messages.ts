@@ -61,6 +61,25 @@ export interface ValuePiece {
   readonly last: boolean
 }
 
+/**
+ * A message about one TCP connection of a program to the proxy of the worker, in either direction
+ * (`runner/dispatcher/ptc_dispatcher/network/tunnel.py`). The fence is that of the worker's `hello`: the runner ignores
+ * the messages of other workers, and each worker those for other workers.
+ */
+export type NetworkMessage = { readonly type: 'network'; readonly fence: Fence; readonly connection: number } & (
+  | { readonly kind: 'end' | 'close' }
+  /** `text`: bytes in Base64. */
+  | { readonly kind: 'data'; readonly text: string }
+  /** The receiver may send so many bytes more. */
+  | { readonly kind: 'window'; readonly bytes: number }
+)
+
+/** Bytes of a connection that each side may send before the other side has passed them on. */
+export const networkWindowBytes = 128 * 1024
+
+/** Maximum bytes in one message of a connection. */
+export const networkDataBytes = 32 * 1024
+
 /** Fields of a step that its digest does not cover. */
 interface StepRequestFields {
   /** Milliseconds since the start of the session, and since the last result: see `StepTimes`. */
@@ -183,6 +202,7 @@ export type HostMessage =
    * after this step.
    */
   | (StepDigest & { readonly type: 'restore'; readonly fence: Fence; readonly step: number; readonly ref: string })
+  | NetworkMessage
 
 const stepSchema = z.int().min(0)
 
@@ -272,6 +292,8 @@ const cellEndFields = {
   files: z.array(foundFileSchema).max(maxFoundFiles).optional(),
 }
 
+const base64Schema = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/)
+
 export const runnerMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('ready'),
@@ -307,7 +329,7 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
     step: stepSchema,
     fence: fenceSchema,
     piece: z.int().min(0),
-    text: z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/),
+    text: base64Schema,
     last: z.boolean(),
   }),
   /** The reason why the program can't be serialized, or the file not read; the state is unchanged. */
@@ -331,6 +353,25 @@ export const runnerMessageSchema = z.discriminatedUnion('type', [
 ])
 
 export type RunnerMessage = z.infer<typeof runnerMessageSchema>
+
+const networkFields = { type: z.literal('network'), fence: fenceSchema, connection: z.int().min(1) }
+
+/** See {@link NetworkMessage}. `open`: a program has connected. */
+const networkSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ ...networkFields, kind: z.enum(['open', 'end', 'close']) }),
+  z.strictObject({
+    ...networkFields,
+    kind: z.literal('data'),
+    text: base64Schema.max(4 * Math.ceil(networkDataBytes / 3)),
+  }),
+  z.strictObject({ ...networkFields, kind: z.literal('window'), bytes: z.int().min(1).max(networkWindowBytes) }),
+])
+
+/** A message of a runner about a connection of a program. */
+export type RunnerNetworkMessage = z.infer<typeof networkSchema>
+
+/** All that a runner may send. */
+export const anyRunnerMessageSchema = z.discriminatedUnion('type', [runnerMessageSchema, networkSchema])
 
 /** A message of the host that is a step. */
 export type StepMessage = Extract<HostMessage, { type: 'cell' | 'resume' | 'file' | 'restore' }>

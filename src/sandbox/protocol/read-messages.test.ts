@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { capturedCharacters, defaultLimits } from '../../common/run/limits.js'
 import { encodeFrame, hostFrameBytes } from './frames.js'
-import type { RunnerMessage } from './messages.js'
+import type { RunnerMessage, RunnerNetworkMessage } from './messages.js'
 import { readMessages } from './read-messages.js'
 import { runnerFrameLimits } from './runner-limits.js'
 
@@ -16,8 +16,10 @@ async function* chunks(...given: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* given
 }
 
-async function read(received: AsyncIterable<Uint8Array>, isExpectingMessage = true): Promise<RunnerMessage[]> {
-  const messages: RunnerMessage[] = []
+type Message = RunnerMessage | RunnerNetworkMessage
+
+async function read(received: AsyncIterable<Uint8Array>, isExpectingMessage = true): Promise<Message[]> {
+  const messages: Message[] = []
   const reading = { resume: false, isExpectingMessage: () => isExpectingMessage }
   for await (const message of readMessages(received, limits, reading)) messages.push(message)
   return messages

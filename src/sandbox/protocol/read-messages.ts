@@ -1,6 +1,6 @@
 import { PtcError } from '../../common/errors.js'
 import { FrameDecoder, parseFrame } from './frames.js'
-import { type RunnerMessage, runnerMessageSchema } from './messages.js'
+import { anyRunnerMessageSchema, type RunnerMessage, type RunnerNetworkMessage } from './messages.js'
 import { yieldToEventLoop, RateLimiter } from './rate-limiter.js'
 import type { RunnerFrameLimits } from './runner-limits.js'
 import { countStructuralBytes } from '../../common/json/structural-bytes.js'
@@ -34,7 +34,7 @@ export async function* readMessages(
   received: AsyncIterable<Uint8Array>,
   limits: RunnerFrameLimits,
   { resume, isExpectingMessage }: ReadOptions,
-): AsyncGenerator<RunnerMessage, void, undefined> {
+): AsyncGenerator<RunnerMessage | RunnerNetworkMessage, void, undefined> {
   const decoder = new FrameDecoder(limits.bytes, { resume })
   const rateLimiter = new RateLimiter()
   let bytesSinceYield = 0
@@ -77,8 +77,8 @@ export function checkStructure(frame: Uint8Array, maxBytes: number): number {
   return bytes
 }
 
-function validateMessage(frame: unknown): RunnerMessage {
-  const { success, data } = runnerMessageSchema.safeParse(frame)
+function validateMessage(frame: unknown): RunnerMessage | RunnerNetworkMessage {
+  const { success, data } = anyRunnerMessageSchema.safeParse(frame)
   if (success) return data
   throw new PtcError('SANDBOX_PROTOCOL', 'the sandbox broke the protocol: it sent an unknown or malformed message')
 }

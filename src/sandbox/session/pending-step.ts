@@ -1,6 +1,7 @@
 import type { Deferred } from '../../common/async/deferred.js'
 import type { ValueRef } from '../../common/json/external-value.js'
 import type { StepResult } from '../../common/session/steps.js'
+import type { NetworkAccess } from '../network/access.js'
 import type { Fence, StepMessage, StepResponse } from '../protocol/messages.js'
 import type { RestoreResult } from '../protocol/step-result.js'
 import type { ReadValue } from './value-transfer.js'
@@ -12,6 +13,8 @@ export interface ExecuteStepOptions {
   readonly onOutput: (text: string) => void
   /** Reads the values that the step references. */
   readonly readValue: ReadValue
+  /** What code may do with the network, from this step on. Undefined: what it could before; at first nothing. */
+  readonly network?: NetworkAccess | undefined
 }
 
 /** One call of `executeStep`. */

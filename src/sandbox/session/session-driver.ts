@@ -15,6 +15,9 @@ import { deferred } from '../../common/async/deferred.js'
 import { messageOf } from '../../common/errors.js'
 import type { Step, StepResult } from '../../common/session/steps.js'
 import type { SandboxConnection } from '../backend.js'
+import { resolveBySystem } from '../../network/resolve-host.js'
+import type { EgressProxyOptions } from '../network/egress-proxy.js'
+import { SandboxNetwork } from '../network/sandbox-network.js'
 import { encodeMessage, hostFrameBytes } from '../protocol/frames.js'
 import { helloMessage, type SessionInfo } from '../protocol/hello-message.js'
 import {
@@ -22,6 +25,7 @@ import {
   type HostMessage,
   protocolVersion,
   type RunnerMessage,
+  type RunnerNetworkMessage,
   type ValuePiece,
 } from '../protocol/messages.js'
 import { readMessages } from '../protocol/read-messages.js'
@@ -45,6 +49,8 @@ interface DriverOptions extends SessionInfo {
   readonly isAttached?: boolean
   /** Bytes of a frame for the runner. Default {@link hostFrameBytes}. Tests need small pieces of values. */
   readonly frameBytes?: number
+  /** How the sandbox reaches a network, if its steps may. Default: the resolver of the system. Tests have their own. */
+  readonly proxy?: EgressProxyOptions | undefined
 }
 
 /**
@@ -55,6 +61,7 @@ const writeFailureDelayMs = 1_000
 export class SessionDriver {
   readonly #connection: SandboxConnection
   readonly #options: DriverOptions
+  readonly #network: SandboxNetwork
   #state: DriverState
   #timer: NodeJS.Timeout | undefined
 
@@ -62,6 +69,8 @@ export class SessionDriver {
     this.#connection = connection
     this.#options = options
     this.#state = initialState(options.isAttached === true)
+    const { proxy = { resolve: resolveBySystem } } = options
+    this.#network = new SandboxNetwork((message) => this.#write(message), proxy)
     void this.#receiveMessages()
     void connection.ended.then((end) =>
       this.#dispatch({ type: 'ended', cause: lostCause(end), reason: lostReason(end) }),
@@ -116,6 +125,7 @@ export class SessionDriver {
       timeoutMs: limitSeconds * 1_000 + stopGraceMs,
       sendAbort: new AbortController(),
     }
+    this.#network.use(options.network)
     const result = deferred<StepResult | RestoreResult>()
     this.#dispatch({ type: 'execute', attempt, execution, result, nowMs: performance.now() })
     if (this.#state.type === 'lost') return this.#state.result
@@ -165,12 +175,14 @@ export class SessionDriver {
 
   /** Closes the connection without ending the sandbox. */
   async detach(): Promise<void> {
+    this.#network.close()
     await this.#connection.detach()
   }
 
   #dispatch(event: DriverEvent): void {
     const { state, effects } = transition(this.#state, event)
     this.#state = state
+    if (state.type === 'lost') this.#network.close()
     for (const effect of effects) this.#run(effect)
   }
 
@@ -219,6 +231,7 @@ export class SessionDriver {
   }
 
   async #sendHello(fence: Fence): Promise<void> {
+    this.#network.start(fence)
     try {
       if (await this.#write(helloMessage(this.#options, fence))) this.#dispatch({ type: 'helloSent' })
     } catch (error) {
@@ -285,7 +298,7 @@ export class SessionDriver {
   async #receiveMessages(): Promise<void> {
     const { limits, resume } = this.#options
     try {
-      const readOptions = { resume, isExpectingMessage: () => isExpectingMessage(this.#state) }
+      const readOptions = { resume, isExpectingMessage: () => isExpectingMessage(this.#state) || this.#network.isOpen }
       for await (const message of readMessages(this.#connection.received, runnerFrameLimits(limits), readOptions)) {
         this.#onMessage(message)
       }
@@ -294,7 +307,8 @@ export class SessionDriver {
     }
   }
 
-  #onMessage(message: RunnerMessage): void {
+  #onMessage(message: RunnerMessage | RunnerNetworkMessage): void {
+    if (message.type === 'network') return this.#network.receive(message)
     const isReady = message.type === 'ready'
     if (isReady && (message.protocol !== protocolVersion || message.session !== this.#options.session)) {
       const reason = 'the sandbox responded for another session or in another protocol version'

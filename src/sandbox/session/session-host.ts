@@ -27,6 +27,7 @@ import type { OpenedSession, SessionRef } from '../../common/session/session.js'
 import type { Step, StepResult } from '../../common/session/steps.js'
 import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { ContentsSpec, SandboxBackend, SandboxConnection, SandboxId, SandboxSpec } from '../backend.js'
+import type { EgressProxyOptions } from '../network/egress-proxy.js'
 import type { SessionInfo } from '../protocol/hello-message.js'
 import type { ToolSignature } from '../protocol/messages.js'
 import type { RestoreResult } from '../protocol/step-result.js'
@@ -41,6 +42,8 @@ interface SessionHostOptions {
   readonly backends: readonly SandboxBackend[]
   /** Tools of sessions that were opened without tools. */
   readonly tools: readonly ToolSignature[]
+  /** For tests, which have names and certificates of their own. */
+  readonly proxy?: EgressProxyOptions
 }
 
 /** The data for opening a session. */
@@ -88,6 +91,10 @@ export class SessionHost {
     if (spec.files && backend.files !== true)
       throw new PtcError('SANDBOX_FILES_UNSUPPORTED', `the sandbox ${backend.name} can't have files`, {
         hint: 'The run has skills with files: choose another sandbox, or an agent without these skills.',
+      })
+    if (spec.network && backend.network !== true)
+      throw new PtcError('SANDBOX_NETWORK_UNSUPPORTED', `the sandbox ${backend.name} can't have a network`, {
+        hint: 'The run has `network`: choose another sandbox, such as docker, or an agent with `network: false`.',
       })
     const connection = await backend.open({ ...id, ...spec }, signal)
     const driver = this.#createDriver(connection, session, { limits: sessionSpec.limits, ...defined({ tools }) }, false)
@@ -312,6 +319,7 @@ export class SessionHost {
       limits,
       resume: true,
       isAttached,
+      proxy: this.#options.proxy,
     })
   }
 

@@ -110,6 +110,10 @@ export class UiMessageStream {
       case 'sampling.failed':
       case 'retry':
       case 'gap':
+      case 'request.refused':
+      case 'request.started':
+      case 'request.completed':
+      case 'request.failed':
       case 'budget.spent':
       case 'turn.progressed':
       case 'run.started':

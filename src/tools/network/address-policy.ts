@@ -1,4 +1,4 @@
-import { canonicalAddress, refusedRange } from './addresses.js'
+import { canonicalAddress, refusedRange } from '../../network/addresses.js'
 
 /**
  * Which addresses a request may reach. A document of somebody else must not name a service of this network, so its hosts

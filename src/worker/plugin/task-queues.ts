@@ -109,7 +109,8 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
   const shared = { registry, values, audit, stream }
   const followUps = host && new FollowUps({ ...shared, host, namespace, limits, credentials, hasTools })
   const { hostQueueOf } = options
-  const sandbox = host && followUps && sandboxActivities({ ...shared, host, followUps, hostQueueOf })
+  const sandbox =
+    host && followUps && sandboxActivities({ ...shared, host, followUps, hostQueueOf, credentials, namespace })
   const callTool = toolCall({ ...shared, limits, followUps, credentials })
   return {
     main: { ...toolActivities({ ...shared, onApprovalRequest: config.onApprovalRequest }), default: callTool },
@@ -130,6 +131,8 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
         files: config.files,
         backendsWithoutFiles: backendsWithoutFiles(config),
         preferredBackend: host?.backends[0],
+        network: config.network,
+        backendsWithoutNetwork: backendsWithoutNetwork(config),
         hostingProviders: providersWith('hostsCode', config.providers),
       },
       lookUpSearchAttributes: resources.lookUpSearchAttributes,
@@ -144,6 +147,11 @@ export function engineActivities(options: ActivityOptions): Readonly<Record<Engi
 /** A custom backend says whether its sandboxes can have files; those of this package can. */
 function backendsWithoutFiles({ sandbox: { customBackend } }: ResolvedConfig): readonly string[] {
   return customBackend && customBackend.files !== true ? [customBackend.name] : []
+}
+
+/** The embedded sandbox has no network; a custom backend says whether its sandboxes can have one. */
+function backendsWithoutNetwork({ sandbox: { customBackend } }: ResolvedConfig): readonly string[] {
+  return ['wasm', ...(customBackend && customBackend.network !== true ? [customBackend.name] : [])]
 }
 
 /**

@@ -66,9 +66,10 @@ async function createCustomBackend(
     await backend.close()
     throw new PtcError('CONFIG_INVALID', `the backend ${name} calls itself ${backend.name}`)
   }
-  if (backend.files !== definition.files) {
+  const differing = (['files', 'network'] as const).find((capability) => backend[capability] !== definition[capability])
+  if (differing !== undefined) {
     await backend.close()
-    throw new PtcError('CONFIG_INVALID', `the backend ${name} and its definition differ in \`files\``)
+    throw new PtcError('CONFIG_INVALID', `the backend ${name} and its definition differ in \`${differing}\``)
   }
   const { usable, problems } = await backend.check()
   if (!usable) {

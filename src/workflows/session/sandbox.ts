@@ -1,4 +1,5 @@
 import { ActivityFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
+import { callerIdentity } from '../../common/calls/calls.js'
 import { defined } from '../../common/defined.js'
 import { filesService, type FoundFile, type StoreFilesResult } from '../../common/files/files.js'
 import { pickStepLimits } from '../../common/run/limits.js'
@@ -86,6 +87,7 @@ export class Sandbox {
     const withFiles = files.length > 0 && { files }
     const ofSandbox = this.#config.files ? `${language},${filesService}` : language
     const withImage = defined({ image, pinnedImage: this.#image })
+    const withNetwork = this.#config.network && { network: true as const }
     const input = {
       session: this.#ref,
       language: ofSandbox,
@@ -93,6 +95,7 @@ export class Sandbox {
       tools: this.#tools(false),
       ...withFiles,
       ...withImage,
+      ...withNetwork,
       reason,
     } as const
     const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked))
@@ -134,18 +137,20 @@ export class Sandbox {
 
   /** Runs a step in the open sandbox. A host that does not answer is a `lost` result. */
   async executeStep(
-    input: Omit<ExecuteStepInput, 'session' | 'tools' | 'limits' | 'requester'>,
+    input: Omit<ExecuteStepInput, 'session' | 'tools' | 'limits' | 'requester' | 'network'>,
     summary: string,
   ): Promise<StepActivityResult> {
     const hasStubs = this.#state.type === 'open' && this.#state.hasStubs
     const limits = pickStepLimits(this.#config.limits)
     const requester = requesterOf(this.#config.context)
+    const { network } = this.#config
+    const ofNetwork = network && { rules: network.rules, ...callerIdentity(this.#config) }
     const request = {
       session: this.#ref,
       tools: this.#tools(hasStubs),
       limits,
       ...input,
-      ...defined({ requester }),
+      ...defined({ requester, network: ofNetwork }),
     }
     this.#run.addStoredBytes(payloadBytes(request))
     try {

@@ -21,13 +21,15 @@ export function turnRequest(
   planStep: string | undefined,
 ): Omit<ModelTurnInput, 'model'> {
   const { config, counts, isHosted } = run
-  const { instructions, outputSchema, isPlain, mode, doneCheck, input, contents, sessionOwner, environment } = config
+  const { instructions, outputSchema, isPlain, mode, doneCheck, input, contents, network, sessionOwner, environment } =
+    config
   const { compaction, model } = config
   const agent = {
     ...defined({ environment, instructions, outputSchema }),
     ...(isPlain && { isPlain }),
     ...(mode && { mode }),
-    ...defined({ doneCheck, planStep, inputDescription: input?.description, contents }),
+    ...defined({ doneCheck, planStep, contents }),
+    ...defined({ inputDescription: input?.description, networkDescription: network?.description }),
     ...(config.files && { hasFiles: true as const }),
     ...(sessionOwner && { sharedSession: describedOwner(sessionOwner) }),
   }

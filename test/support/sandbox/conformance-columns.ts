@@ -14,9 +14,10 @@ const docker = {
   supportsProcesses: true,
   providesIsolation: true,
   supportsFiles: true,
+  supportsNetwork: true,
 }
 
-const embedded = { ...docker, supportsReattach: false, supportsProcesses: false }
+const embedded = { ...docker, supportsReattach: false, supportsProcesses: false, supportsNetwork: false }
 
 const embeddedScripts = { ...embedded, supportsFiles: false }
 

@@ -1,7 +1,7 @@
 import { PageFetcher } from '../../../src/tools/built-in/web-fetch/page-fetcher.js'
 import type { Page } from '../../../src/tools/built-in/web-fetch/page.js'
 import { webFetchOptions } from '../../../src/tools/built-in/web-fetch/options.js'
-import type { Resolve } from '../../../src/tools/built-in/web-fetch/policy/resolve-host.js'
+import type { Resolve } from '../../../src/network/resolve-host.js'
 import type { WebFetchOptions } from '../../../src/index.js'
 import type { WebServer } from './web-server.js'
 

@@ -6,6 +6,7 @@ import { callCases } from './call-cases.js'
 import { cellCases } from './cell-cases.js'
 import { checkCases } from './check-cases.js'
 import { fileCases } from './file-cases.js'
+import { networkCases } from './network-cases.js'
 import { reportCases } from './report-cases.js'
 import { restrictedCellCases } from './restricted-cell-cases.js'
 import { limitCases } from './limit-cases.js'
@@ -32,6 +33,7 @@ const ownCases: LanguageSuite['ownCases'] = [
   ['cells over a limit', limitCases],
   ['rebuilt program', rebuildCases],
   ['files', fileCases],
+  ['network', networkCases],
 ]
 
 export const pythonSuite: LanguageSuite = {

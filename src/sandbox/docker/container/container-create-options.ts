@@ -1,7 +1,7 @@
 import { maxFiles, maxOpenFiles } from '../../file-limits.js'
 import { defined } from '../../../common/defined.js'
 import type { Limits } from '../../../common/run/limits.js'
-import { installFolder, languageOf, runnerCommand } from '../../../languages/index.js'
+import { installFolder, languageOf, runnerCommand, withNetwork } from '../../../languages/index.js'
 import { filesRoot } from '../../sandbox-files.js'
 
 interface ContainerCreateInput {
@@ -22,6 +22,8 @@ interface ContainerCreateInput {
   readonly runtime?: string | undefined
   /** Whether the container gets files, by {@link filesMount}. */
   readonly hasFiles?: boolean
+  /** Whether the runner carries connections of programs to the worker. */
+  readonly hasNetwork?: boolean
 }
 
 /** An hour, and the time between two calls of `DockerBackend.keepAlive`. */
@@ -103,7 +105,8 @@ const runscProcesses = 256
 /** Returns the body of the create request, with all hardening of a sandbox. A test compares it with live containers. */
 export function containerCreateOptions(input: ContainerCreateInput) {
   const { image, userId, labels, limits, seccomp, runtime } = input
-  const language = languageOf(input.language)
+  const known = languageOf(input.language)
+  const language = input.hasNetwork === true ? withNetwork(known) : known
   const { privateFolder } = language.runner
   const { orphanSeconds = defaultOrphanSeconds, stoppedOrphanSeconds = defaultStoppedOrphanSeconds } = input
   return {

@@ -52,12 +52,21 @@ export class ContainerFactory {
     spec: Omit<SandboxSpec, 'workflowId' | 'runId'>,
     labels: Readonly<Record<string, string>>,
   ): Promise<ContainerCreateOptions> {
-    const { language, limits } = spec
+    const { language, limits, network: hasNetwork = false } = spec
     const hasFiles = spec.files !== undefined
     const { userNamespace } = await this.#capabilities.get()
     const image = await this.#options.images.resolve(spec)
     const owner = userId(spec, userNamespace)
-    return containerCreateOptions({ ...this.#options, image, userId: owner, labels, language, limits, hasFiles })
+    return containerCreateOptions({
+      ...this.#options,
+      image,
+      userId: owner,
+      labels,
+      language,
+      limits,
+      hasFiles,
+      hasNetwork,
+    })
   }
 
   /**

@@ -1,6 +1,7 @@
 import { truncateEnd } from '../../../../common/text/text.js'
 import { ToolError } from '../../../tool-error.js'
-import { comparableHost, type DomainPattern, matchesDomain } from './domains.js'
+import { comparableHost } from '../../../../network/host-names.js'
+import { type DomainPattern, matchesDomain } from './domains.js'
 
 /** What `web_fetch` may fetch. */
 export interface FetchPolicy {

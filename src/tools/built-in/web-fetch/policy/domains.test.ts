@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { comparableHost, domainPattern, matchesDomain } from './domains.js'
+import { comparableHost } from '../../../../network/host-names.js'
+import { domainPattern, matchesDomain } from './domains.js'
 
 it.each([
   ['noaa.gov', 'https://noaa.gov/', true],

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { hostOf } from '../../../../network/host-names.js'
 
 /**
  * A domain of `allow` or `deny`, in the form that `new URL` gives to a host: lower case, Punycode.
@@ -29,22 +30,8 @@ export const domainPattern = z
     return z.NEVER
   })
 
-/** The host of a URL for comparisons: without brackets and without the dot of the root. */
-export function comparableHost(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '')
-}
-
 /** Compares whole labels: `evilexample.com` does not match `example.com`. */
 export function matchesDomain(host: string, pattern: DomainPattern): boolean {
   if (host === pattern.host) return !pattern.isSubdomainOnly
   return !pattern.isExact && isIP(host) === 0 && host.endsWith(`.${pattern.host}`)
-}
-
-/** Undefined for a text with more than a host: a port, a path, credentials, another wildcard. */
-function hostOf(text: string): string | undefined {
-  const bracketed = isIP(text) === 6 ? `[${text}]` : text
-  if (/[/\\@?#*\s]/.test(bracketed) || (/:/.test(bracketed) && !bracketed.startsWith('['))) return undefined
-  const url = URL.canParse(`http://${bracketed}`) ? new URL(`http://${bracketed}`) : undefined
-  const host = url && comparableHost(url)
-  return host === '' || url?.port !== '' ? undefined : host
 }

@@ -1,12 +1,17 @@
 import type { IncomingMessage } from 'node:http'
-import type { LookupFunction } from 'node:net'
 import { raceWithSignal } from '../../../../common/async/abort.js'
+import { comparableHost } from '../../../../network/host-names.js'
+import {
+  pinnedLookup,
+  type Resolve,
+  type ResolvedAddress,
+  resolveHost,
+  UnusableHostError,
+} from '../../../../network/resolve-host.js'
 import { openResponse } from '../../../network/open-response.js'
 import { acceptedEncodings } from '../../../network/read-response.js'
 import { ToolError } from '../../../tool-error.js'
 import { checkUrl, type FetchPolicy } from '../policy/check-url.js'
-import { comparableHost } from '../policy/domains.js'
-import { type Resolve, type ResolvedAddress, resolveHost } from '../policy/resolve-host.js'
 
 export interface FollowOptions {
   readonly policy: FetchPolicy
@@ -38,7 +43,7 @@ export async function followRedirects(text: string, options: FollowOptions): Pro
   for (let hop = 0; ; hop++) {
     await beforeRequest?.(url)
     const { privateAddresses } = policy
-    const addresses = await resolveHost(hostToResolve(url), { resolve, privateAddresses, signal })
+    const addresses = await resolveHost(hostToResolve(url), { resolve, privateAddresses, signal }).catch(refuseHost)
     const response = await request(url, { addresses, userAgent, signal })
     const { location } = response.headers
     if (!redirects.has(response.statusCode) || location === undefined) return { url, response }
@@ -68,29 +73,19 @@ async function request(url: URL, { addresses, userAgent, signal }: RequestOption
     'Accept-Encoding': acceptedEncodings,
   }
   // A connection of its own: a pool would give the connection of an earlier answer of the resolver.
-  const opened = openResponse({ method: 'GET', url, headers, agent: false, lookup: answerWith(addresses) })
+  const opened = openResponse({ method: 'GET', url, headers, agent: false, lookup: pinnedLookup(addresses) })
   const stop = () => opened.request.destroy()
   // The listener stays while the body is read: the owner of the signal makes it for one page.
   signal.addEventListener('abort', stop, { once: true })
   return raceWithSignal(signal, opened.response)
 }
 
-/** The socket asks this function for the addresses of its host: it gets those that were judged. */
-function answerWith(addresses: readonly ResolvedAddress[]): LookupFunction {
-  return (_host, { all, family }, callback) => {
-    const [first] = addresses
-    if (all === true)
-      callback(
-        null,
-        addresses.map(({ address, family }) => ({ address, family })),
-      )
-    else if (first === undefined) callback(new Error(`no address of family ${family}`), '', 0)
-    else callback(null, first.address, first.family)
-  }
-}
-
 /** A name keeps the dot of the root, with which a resolver adds no search domain. */
 function hostToResolve(url: URL): string {
   const host = comparableHost(url)
   return url.hostname.endsWith('.') ? `${host}.` : host
+}
+
+function refuseHost(thrown: unknown): never {
+  throw thrown instanceof UnusableHostError ? new ToolError(thrown.message, { cause: thrown }) : thrown
 }

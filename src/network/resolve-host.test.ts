@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { resolverOf } from '../../../../../test/support/web/page-fetcher.js'
+import { resolverOf } from '../../test/support/web/page-fetcher.js'
 import { resolveHost } from './resolve-host.js'
 
 const { signal } = new AbortController()
@@ -33,7 +33,10 @@ it.each([
   const { resolve, asked } = resolverOf({})
   const host = new URL(url).hostname.replace(/^\[|\]$|\.$/g, '')
   const judged = resolveHost(host, { resolve, privateAddresses: new Set(), signal })
-  await expect(judged).rejects.toMatchObject({ name: 'ToolError', message: expect.stringContaining('is not public') })
+  await expect(judged).rejects.toMatchObject({
+    name: 'UnusableHostError',
+    message: expect.stringContaining('is not public'),
+  })
   expect(asked).toEqual([])
 })
 
@@ -57,8 +60,8 @@ it('the message about a name does not have its private address', async () => {
 it('a name without an address is refused, and a failing resolver is a passing problem', async () => {
   const options = { privateAddresses: new Set<string>(), signal }
   const { resolve } = resolverOf({ empty: [] })
-  await expect(resolveHost('empty', { ...options, resolve })).rejects.toMatchObject({ name: 'ToolError' })
-  await expect(resolveHost('nobody', { ...options, resolve })).rejects.toMatchObject({ name: 'ToolError' })
+  await expect(resolveHost('empty', { ...options, resolve })).rejects.toMatchObject({ name: 'UnusableHostError' })
+  await expect(resolveHost('nobody', { ...options, resolve })).rejects.toMatchObject({ name: 'UnusableHostError' })
   const failing = () => Promise.reject(Object.assign(new Error('try again'), { code: 'EAI_AGAIN' }))
   await expect(resolveHost('later', { ...options, resolve: failing })).rejects.toMatchObject({ name: 'Error' })
 })

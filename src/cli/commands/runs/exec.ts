@@ -56,7 +56,7 @@ Examples:
       process.exitCode = await exec(script, options)
     })
   for (const option of dataOptions()) command.addOption(option)
-  command.addOption(uploadOption().conflicts(['session', 'interactive']))
+  command.addOption(uploadOption().conflicts('interactive'))
   // A session keeps the limits it began with.
   for (const option of boundOptions()) command.addOption(option.conflicts(['session', 'interactive']))
   return command

@@ -5,6 +5,7 @@ import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { defined } from '../common/defined.js'
 import { PtcError } from '../common/errors.js'
 import { attachmentLimits, mediaTypes } from '../common/conversation/attachments.js'
+import { maxFiles } from '../common/files/files.js'
 import { maxContextBytes } from '../common/run/runs.js'
 import { isOffset, type StreamEvent } from '../stream/index.js'
 import { EventStream } from './event-stream.js'
@@ -27,8 +28,12 @@ const attachmentBody = z.strictObject({
   name: z.string().exactOptional(),
 })
 
+/** Bytes in base64. Larger files are uploaded to a conversation that has begun. */
+const fileBody = z.strictObject({ path: z.string(), data: z.base64() })
+
 const sendBody = z.strictObject({
   text: z.string(),
+  files: shortArray(fileBody, maxFiles).exactOptional(),
   attachments: shortArray(attachmentBody, attachmentLimits.count).exactOptional(),
   id: z.string().min(1).max(200).exactOptional(),
   steer: z.boolean().exactOptional(),
@@ -45,7 +50,9 @@ const sendBody = z.strictObject({
 /** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` the answer (invariant 3). */
 async function sendMessage(exchange: Exchange): Promise<Reply> {
   const { ptc, params, url, signal } = exchange
-  const { text, agent, session, context, ...options } = await readBody(exchange, sendBody, maxMessageBytes)
+  const { text, files, agent, session, context, ...rest } = await readBody(exchange, sendBody, maxMessageBytes)
+  const uploads = files?.map(({ path, data }) => ({ path, data: Buffer.from(data, 'base64') }))
+  const options = { ...rest, ...(uploads && { files: uploads }) }
   const started = defined({ agent, session, context })
   const conversation = ptc.conversation(nameOf(params), started)
   const { id } = await whenAccepted(signal, conversation.send(text, options))
@@ -127,7 +134,7 @@ function publicEvent(event: StreamEvent): StreamEvent {
 }
 
 /** @throws PtcError CONVERSATION_NOT_FOUND, TEMPORAL_UNREACHABLE */
-async function requireStarted(ptc: Exchange['ptc'], { name, workflowId }: Conversation): Promise<void> {
+export async function requireStarted(ptc: Exchange['ptc'], { name, workflowId }: Conversation): Promise<void> {
   try {
     await ptc.handle(workflowId).describe()
   } catch (thrown) {

@@ -132,10 +132,6 @@ export async function uploadFiles(
   uploads: UploadOptions,
   signal: AbortSignal,
 ): Promise<readonly StoredFile[]> {
-  // A run that has ended, or does not exist, is told before bytes are stored.
-  const { status } = await run.describe()
-  if (status !== 'running' && status !== 'paused')
-    throw new PtcError('RUN_INPUT_INVALID', `run ${run.workflowId} has ended, and takes no files`)
   using progress = new TransferProgress()
   progress.begin(
     uploads.files.length === 1 ? (uploads.files[0] ?? '') : pluralize(uploads.files.length, 'file'),

@@ -8,6 +8,7 @@ import { type FileUpload, findFile, type StoredFile } from '../../common/files/f
 import { filesMessages } from '../../common/names.js'
 import { readStoredFile } from '../../files/index.js'
 import { runError } from '../run/run-error.js'
+import { assertIsOpen } from '../run/use-budget.js'
 import { queryRun } from '../temporal/query-run.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { isRepeatableUpdate } from '../temporal/update-errors.js'
@@ -79,6 +80,8 @@ export function runFiles(client: Client, workflowId: string): RunFiles {
       }
     },
     async upload(files, options) {
+      // A run that does not exist or has ended is an error before bytes are stored.
+      await assertIsOpen(client, workflowId)
       const stored = await storeUploads(client, files, options)
       const request = { args: [stored] as [readonly StoredFile[]], updateId: randomUUID() }
       const handle = client.workflow.getHandle(workflowId)

@@ -76,7 +76,7 @@ describeDocker('ptc files', () => {
       [['get', id, '--all', 'results'], 2, 'results is not empty'],
       [['get', id, '--all', 'one.txt'], 2, "can't write to one.txt"],
       [['get', id, 'a.txt', 'nowhere/a.txt'], 2, "can't write nowhere/a.txt: there is no such folder"],
-      [['put', id, 'one.txt'], 2, `run ${id} has ended, and takes no files`],
+      [['put', id, 'one.txt'], 1, `run ${id} has already ended (completed)`],
     ] as const) {
       const result = await files(...ptcArguments)
       expect(result, ptcArguments.join(' ')).toMatchObject({ code, stdout: '' })

@@ -11,6 +11,7 @@
 import { type ExternalValue, isExternal } from '../json/external-value.js'
 import type { JsonValue } from '../json/json.js'
 import type { StepLimits } from '../run/limits.js'
+import type { Requester } from '../run/requester.js'
 import type { SessionRef } from '../session/session.js'
 import { truncateEnd } from '../text/text.js'
 
@@ -125,6 +126,8 @@ export interface StoreFilesInput {
   /** Of all files together. */
   readonly maxBytes: number
   readonly files: readonly FoundFile[]
+  /** For events. */
+  readonly requester?: Requester
 }
 
 /** What a sandbox needs so that its runner reports artifacts: a part of the name of its language. */

@@ -45,6 +45,8 @@ export const eventTable = {
   'cell.completed': { stream: true, audit: 'after' },
   'cell.failed': { stream: true, audit: 'after' },
   'step.failed': { stream: true, audit: 'after' },
+  'file.uploaded': { stream: true, audit: 'after' },
+  'file.kept': { stream: true, audit: 'after' },
   'budget.spent': { stream: true },
   'approval.requested': { stream: true },
   'call.refused': { audit: 'after' },
@@ -100,6 +102,13 @@ interface StepFields {
   /** Number of the sandbox of the session. */
   readonly epoch: number
   readonly step: number
+}
+
+interface FileFields {
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly mediaType: string
 }
 
 interface CallFields {
@@ -194,6 +203,10 @@ interface EventFields {
   }
   /** The sandbox was lost before the step ended. Readers of the live stream get a `reset` in its place. */
   'step.failed': { readonly all: CellFields; readonly audit: StepFields }
+  /** The sandbox has a file of a client. */
+  'file.uploaded': { readonly all: FileFields; readonly audit: StepFields }
+  /** An artifact of a cell is in the value store. `step`: the last one of the cell. */
+  'file.kept': { readonly all: FileFields; readonly audit: StepFields }
   /**
    * The run waits until its budget is raised. `amount`: that of the budget; absent when the cost is unknown. Later
    * `turn.started` follows.

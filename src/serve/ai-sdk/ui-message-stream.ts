@@ -111,6 +111,9 @@ export class UiMessageStream {
       case 'retry':
       case 'gap':
       case 'budget.spent':
+      // The answer names files.
+      case 'file.uploaded':
+      case 'file.kept':
       case 'turn.progressed':
       case 'run.started':
       case 'end':

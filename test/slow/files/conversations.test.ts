@@ -6,7 +6,9 @@ import { answerResult, code, turn } from '../../support/script.js'
 import { uniqueName } from '../../support/temporal/shared-server.js'
 
 const copy = (name: string) =>
-  code(`import os, shutil\nos.makedirs("/tmp/out", exist_ok=True)\nshutil.copy("/tmp/in/${name}", "/tmp/out")\nprint("copied")`)
+  code(
+    `import os, shutil\nos.makedirs("/tmp/out", exist_ok=True)\nshutil.copy("/tmp/in/${name}", "/tmp/out")\nprint("copied")`,
+  )
 
 describeDocker('files of conversations and sessions', () => {
   it('a message brings files, which the model is told of and its code reads, and the client reads the artifacts', async () => {
@@ -49,7 +51,8 @@ describeDocker('files of conversations and sessions', () => {
     const env = await TestEnvironment.start({ backend: 'docker', tools: [] })
     const { sessions } = env.ptc
     const name = uniqueName('books')
-    const source = 'import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/n.txt", "w").write(open("/tmp/in/a.txt").read() * 2)'
+    const source =
+      'import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/n.txt", "w").write(open("/tmp/in/a.txt").read() * 2)'
     const { outcome } = await sessions.execute(name, source, { files: [{ data: 'ab', path: 'a.txt' }] })
     expect(outcome).toMatchObject({ status: 'ok', files: [{ path: '/tmp/out/n.txt', bytes: 4 }] })
     await sessions.files(name).upload([{ data: 'later', path: 'b.txt' }])
@@ -62,6 +65,6 @@ describeDocker('files of conversations and sessions', () => {
       '/tmp/out/n.txt',
     ])
     await sessions.close(name)
-    expect((await sessions.files(name).list())).toHaveLength(3)
+    expect(await sessions.files(name).list()).toHaveLength(3)
   })
 })

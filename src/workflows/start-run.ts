@@ -32,7 +32,7 @@ interface StartedRun {
 
 export function startRun(started: StartedRun): Promise<RunCalls> {
   const starting = start(started)
-  handleFileMessages(starting.then(({ run }) => run))
+  handleFileMessages(starting)
   return starting
 }
 

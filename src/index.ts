@@ -41,6 +41,7 @@ export {
   type StreamReader,
   type StreamSink,
 } from './stream/index.js'
+export type { FileUpload, LostFile, StoredFile } from './common/files/files.js'
 export type { Effect } from './common/calls/calls.js'
 export type { Limits } from './common/run/limits.js'
 export type { NetworkHostOption, NetworkOption } from './common/run/network.js'

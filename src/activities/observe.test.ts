@@ -2,12 +2,14 @@ import { expect, it } from 'vitest'
 import { AuditLog, type AuditEvent } from '../audit/index.js'
 import { PtcError } from '../common/errors.js'
 import type { ModelReply } from '../common/agent/messages.js'
+import { externalValue } from '../common/json/external-value.js'
 import { zeroUsage } from '../common/run/runs.js'
 import type { DescribedStepResult, Step, StepResult } from '../common/session/steps.js'
 import { EntryCodec, type StreamRecord, StreamPublisher, type StreamSink } from '../stream/index.js'
 import { LocalStore } from '../values/local/local-store.js'
 import { Values } from '../values/values.js'
 import { observeTurn } from './model/observe-turn.js'
+import { publishKeptFiles } from './session/observe-files.js'
 import { observeStep } from './session/observe-step.js'
 import { observeCall, observeCompensation, publishRefusals } from './tool-call/observe-call.js'
 
@@ -259,6 +261,48 @@ it('the live stream gets the output of a running step, at intervals and not for 
     { type: 'output.delta', turn: 1, cell: 2, text: 'one\ntwo\n' },
     { type: 'cell.completed', turn: 1, cell: 2 },
   ])
+})
+
+const whole = { bytes: 7, sha256: 'a'.repeat(64), mediaType: 'text/csv' }
+const ofFile = { path: '/tmp/in/a.csv', ...whole }
+const content = externalValue({ sha256: 'b'.repeat(64), bytes: 12, preview: '' })
+
+it('an upload is one event, when the sandbox has its last part', async () => {
+  const input = { type: 'file', path: ofFile.path, offset: 0, content } as const
+  const first = await publishedBy({ ...resultsStep, input }, { type: 'completed', output: '' })
+  expect([...first.records, ...first.audited]).toEqual([])
+  const last = await publishedBy({ ...resultsStep, input: { ...input, whole } }, { type: 'completed', output: '' })
+  expect(dataOf(last.records)).toEqual([{ type: 'file.uploaded', ...ofFile }])
+  expect(last.audited).toMatchObject([
+    { type: 'file.uploaded', id: 's/2/5/file.uploaded', session: 's', epoch: 2, step: 5, ...ofFile, user: 'ada' },
+  ])
+  const failed: StepResult = { type: 'failed', kind: 'code_error', error: 'the disk is full', output: '' }
+  const none = await publishedBy({ ...resultsStep, input: { ...input, whole } }, failed)
+  expect([...none.records, ...none.audited]).toEqual([])
+})
+
+it('each artifact is an event, with the same identity in each attempt', async () => {
+  const { sinks, published, audited } = recorder()
+  const files = ['/tmp/out/a', '/tmp/out/b'].map((path) => ({ ...ofFile, path, parts: [content], preview: 'secret' }))
+  for (const attempt of [1, 2]) await publishKeptFiles(sinks, { session, step: 5, files }, { ...origin, attempt })
+  const records = await published()
+  expect(dataOf(records).map((data) => data.type === 'file.kept' && data.path)).toEqual([
+    '/tmp/out/a',
+    '/tmp/out/b',
+    '/tmp/out/a',
+    '/tmp/out/b',
+  ])
+  expect(new Set(records.map(({ unit }) => unit)).size).toBe(2)
+  expect(new Set(audited.map(({ id }) => id)).size).toBe(2)
+  expect(audited[0]).toMatchObject({
+    type: 'file.kept',
+    ...ofFile,
+    path: '/tmp/out/a',
+    session: 's',
+    epoch: 2,
+    step: 5,
+  })
+  expect(JSON.stringify([records, audited])).not.toContain('secret')
 })
 
 it('the live stream gets the loss of a sandbox', async () => {

@@ -31,6 +31,7 @@ import { replayCheckCommand } from './commands/project/replay-check.js'
 import { mcpCommand } from './commands/processes/mcp.js'
 import { runCommand } from './commands/runs/run.js'
 import { serveCommand } from './commands/processes/serve.js'
+import { filesCommand } from './commands/state/files.js'
 import { sessionsCommand } from './commands/state/sessions.js'
 import { showCommand } from './commands/runs/show.js'
 import { memoryCommand } from './commands/state/memory.js'
@@ -81,6 +82,7 @@ export function buildProgram(): Command {
     denyCommand(),
     answerCommand(),
     sessionsCommand(),
+    filesCommand(),
     valuesCommand(),
     memoryCommand(),
     imageCommand(),

@@ -59,9 +59,9 @@ export function checkOrigin(
   response.setHeader('Access-Control-Allow-Origin', origin)
   // For the cookie of a proxy in front of this server.
   response.setHeader('Access-Control-Allow-Credentials', 'true')
-  response.setHeader('Access-Control-Allow-Methods', 'GET, POST, DELETE, OPTIONS')
+  response.setHeader('Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE, OPTIONS')
   response.setHeader('Access-Control-Allow-Headers', allowedHeaders.join(', '))
-  response.setHeader('Access-Control-Expose-Headers', 'Mcp-Session-Id')
+  response.setHeader('Access-Control-Expose-Headers', 'Content-Disposition, Mcp-Session-Id')
   response.setHeader('Access-Control-Max-Age', '600')
 }
 

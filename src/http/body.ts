@@ -31,7 +31,8 @@ export async function readJson(request: IncomingMessage, limits: BodyLimits): Pr
   }
 }
 
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/** @throws PtcError RUN_INPUT_INVALID for a compressed body */
+export function checkEncoding(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding.trim().toLowerCase() !== 'identity') {
     throw new PtcError(
@@ -40,6 +41,10 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buf
       { hint: 'Send it without compression.' },
     )
   }
+}
+
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  checkEncoding(request)
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of request as AsyncIterable<Buffer>) {

@@ -14,6 +14,6 @@
  *    its time is limited.
  */
 export { checkToken } from './access.js'
-export { type BodyLimits, readJson } from './body.js'
+export { type BodyLimits, checkEncoding, readJson } from './body.js'
 export { HttpError } from './http-error.js'
 export { graceMs, type HttpExchange, type HttpServer, startHttpServer } from './server.js'

@@ -13,6 +13,8 @@ export interface HttpExchange {
   readonly url: URL
   /** Aborted when the client has left, or when the server closes. */
   readonly signal: AbortSignal
+  /** Lets the body arrive in any time. Whoever reads it limits the time in which nothing arrives. */
+  readonly allowLongBody: () => void
 }
 
 export interface HttpServerOptions extends Access {
@@ -36,8 +38,8 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-/** Milliseconds in which a request with its headers must arrive. */
-const requestTimeout = 30_000
+/** Milliseconds in which the body of a request must arrive, unless its handler allows more. */
+const bodyTimeoutMs = 30_000
 const headersTimeout = 10_000
 /** Milliseconds between two checks of these times. */
 const connectionsCheckingInterval = 5_000
@@ -57,7 +59,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   if (token === undefined && !isLoopback(host))
     throw new PtcError('CONFIG_INVALID', `${name} on ${host} needs a token`, { hint: tokenHint })
   const active = new Map<ServerResponse, AbortController>()
-  const timeouts = { requestTimeout, headersTimeout, connectionsCheckingInterval, keepAliveTimeout }
+  // The limit of Node for whole requests is one for all paths.
+  const timeouts = { requestTimeout: 0, headersTimeout, connectionsCheckingInterval, keepAliveTimeout }
   const server = createServer(timeouts, (request, response) => {
     const ended = new AbortController()
     active.set(response, ended)
@@ -94,10 +97,13 @@ async function answer(
   response.setHeader('Cache-Control', 'no-store')
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Referrer-Policy', 'no-referrer')
+  const bodyTimer = setTimeout(() => request.complete || request.destroy(), bodyTimeoutMs)
+  response.once('close', () => clearTimeout(bodyTimer))
   try {
     checkOrigin(request, response, { token, origins })
     if (request.method === 'OPTIONS') return void response.writeHead(204).end()
-    await respond({ request, response, url: urlOf(request), signal })
+    const allowLongBody = (): void => clearTimeout(bodyTimer)
+    await respond({ request, response, url: urlOf(request), signal, allowLongBody })
   } catch (thrown) {
     if (response.headersSent) return void response.end()
     if (signal.aborted) return void response.destroy()

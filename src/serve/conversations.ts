@@ -5,7 +5,9 @@ import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { defined } from '../common/defined.js'
 import { PtcError } from '../common/errors.js'
 import { attachmentLimits, mediaTypes } from '../common/conversation/attachments.js'
+import { maxFiles } from '../common/files/files.js'
 import { maxContextBytes } from '../common/run/runs.js'
+import { truncateEnd } from '../common/text/text.js'
 import { isOffset, type StreamEvent } from '../stream/index.js'
 import { EventStream } from './event-stream.js'
 import { publicError, toErrorReply } from './errors.js'
@@ -27,8 +29,12 @@ const attachmentBody = z.strictObject({
   name: z.string().exactOptional(),
 })
 
+/** Bytes in base64. Larger files are uploaded to a conversation that has begun. */
+const fileBody = z.strictObject({ path: z.string(), data: z.string() })
+
 const sendBody = z.strictObject({
   text: z.string(),
+  files: shortArray(fileBody, maxFiles).exactOptional(),
   attachments: shortArray(attachmentBody, attachmentLimits.count).exactOptional(),
   id: z.string().min(1).max(200).exactOptional(),
   steer: z.boolean().exactOptional(),
@@ -45,12 +51,22 @@ const sendBody = z.strictObject({
 /** `POST …/messages`: 202 when the conversation has accepted the message; with `?wait` the answer (invariant 3). */
 async function sendMessage(exchange: Exchange): Promise<Reply> {
   const { ptc, params, url, signal } = exchange
-  const { text, agent, session, context, ...options } = await readBody(exchange, sendBody, maxMessageBytes)
+  const { text, files, agent, session, context, ...rest } = await readBody(exchange, sendBody, maxMessageBytes)
+  const uploads = files?.map(toUpload)
+  const options = { ...rest, ...(uploads && { files: uploads }) }
   const started = defined({ agent, session, context })
   const conversation = ptc.conversation(nameOf(params), started)
   const { id } = await whenAccepted(signal, conversation.send(text, options))
   if (url.searchParams.has('wait')) return { body: await publicAnswer(conversation.answer(id, { signal })) }
   return { status: 202, body: { id, stream: `/conversations/${encodeURIComponent(conversation.name)}/stream` } }
+}
+
+/** @throws PtcError RUN_INPUT_INVALID */
+function toUpload({ path, data }: z.output<typeof fileBody>): { readonly path: string; readonly data: Uint8Array } {
+  const bytes = Buffer.from(data, 'base64')
+  // Node leaves out what is not base64.
+  if (bytes.toString('base64') === data) return { path, data: bytes }
+  throw new PtcError('RUN_INPUT_INVALID', `the data of file ${JSON.stringify(truncateEnd(path, 100))} is not base64`)
 }
 
 async function publicAnswer(answering: Promise<ConversationAnswer>): Promise<ConversationAnswer> {
@@ -127,7 +143,7 @@ function publicEvent(event: StreamEvent): StreamEvent {
 }
 
 /** @throws PtcError CONVERSATION_NOT_FOUND, TEMPORAL_UNREACHABLE */
-async function requireStarted(ptc: Exchange['ptc'], { name, workflowId }: Conversation): Promise<void> {
+export async function requireStarted(ptc: Exchange['ptc'], { name, workflowId }: Conversation): Promise<void> {
   try {
     await ptc.handle(workflowId).describe()
   } catch (thrown) {

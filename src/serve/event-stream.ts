@@ -1,11 +1,8 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { withTimeLimit } from '../common/async/abort.js'
+import { writeTo } from './write-to.js'
 
 /** Proxies close connections without data after a minute. */
 const heartbeatMs = 15_000
-/** A client that reads nothing for this long is disconnected. */
-const maxStallMs = 60_000
 
 /** An event of Server-Sent Events. Its data are JSON, which has no line breaks. */
 export function encodeEvent(data: unknown, id?: string, event?: string): string {
@@ -43,9 +40,7 @@ export class EventStream implements Disposable {
    * @throws the signal's reason; an error for a client that does not read
    */
   async send(data: unknown, id?: string, event?: string): Promise<void> {
-    this.#signal.throwIfAborted()
-    if (this.#response.write(encodeEvent(data, id, event))) return
-    await withTimeLimit(this.#signal, maxStallMs, (signal) => once(this.#response, 'drain', { signal }))
+    await writeTo(this.#response, encodeEvent(data, id, event), this.#signal)
   }
 
   [Symbol.dispose](): void {

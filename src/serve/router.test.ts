@@ -14,6 +14,15 @@ it('finds a route by method and path, with the decoded parts of the path', () =>
   expect(findRoute(routes, 'POST', '/things/a%2Fb%20c')).toMatchObject({ handler, params: { name: 'a/b c' } })
 })
 
+it('a part with a star matches the rest of the path', () => {
+  const files: readonly Route[] = [{ method: 'PUT', path: '/runs/:id/files/*path', handler }]
+  const { params } = findRoute(files, 'PUT', '/runs/a/files/tmp/in/b%20c.csv')
+  expect(params).toMatchObject({ id: 'a', path: 'tmp/in/b c.csv' })
+  expect(() => findRoute(files, 'PUT', '/runs/a/files/')).toThrow(
+    expect.objectContaining({ code: 'NOT_FOUND' }) as Error,
+  )
+})
+
 it.each([
   ['GET', '/', 'NOT_FOUND'],
   ['GET', '/things/', 'NOT_FOUND'],

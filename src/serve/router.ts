@@ -30,8 +30,8 @@ export interface Reply {
 export type Handler = (exchange: Exchange) => Promise<Reply | undefined>
 
 export interface Route {
-  readonly method: 'GET' | 'POST'
-  /** `/conversations/:name`: a part with a colon matches any text without a slash. */
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** `/conversations/:name`: a part with a colon matches any text without a slash; one with a star, also slashes. */
   readonly path: string
   readonly handler: Handler
 }
@@ -53,7 +53,9 @@ export function findRoute(
 }
 
 function matchPath(pattern: string, path: string): Exchange['params'] | undefined {
-  const match = new RegExp(`^${pattern.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`).exec(path)
+  const match = new RegExp(`^${pattern.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)').replace(/\*(\w+)/, '(?<$1>.+)')}$`).exec(
+    path,
+  )
   if (!match) return undefined
   try {
     const parts = Object.entries(match.groups ?? {})

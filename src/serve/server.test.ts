@@ -109,7 +109,7 @@ describe('access', () => {
     expect(page.headers.get('x-content-type-options')).toBe('nosniff')
     const paths = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path)
     expect(paths).toHaveLength(2)
-    for (const path of [...paths, '/page/chat.js', '/page/approvals.js', '/page/requests.js'])
+    for (const path of [...paths, '/page/chat.js', '/page/files.js', '/page/approvals.js', '/page/requests.js'])
       expect((await fetch(`${url}${path}`)).status).toBe(200)
     for (const path of ['/page/index.ts', '/page/../server.ts', '/toString', '/page/page.html'])
       expect((await fetch(`${url}${path}`)).status).toBe(404)
@@ -126,6 +126,8 @@ describe('requests', () => {
     [{ text: 'x', other: 1 }, 'RUN_INPUT_INVALID', 400],
     [{ text: 'x'.repeat(31_000_000) }, 'BODY_TOO_LARGE', 413],
     [{ text: 'x', attachments: [{ file: '/etc/passwd' }] }, 'RUN_INPUT_INVALID', 400],
+    [{ text: 'x', files: [{ file: '/etc/passwd' }] }, 'RUN_INPUT_INVALID', 400],
+    [{ text: 'x', files: [{ path: 'a', data: 'no base64!' }] }, 'RUN_INPUT_INVALID', 400],
   ])('the server rejects an invalid body', async (body, code, status) => {
     const send = vi.fn()
     const { url } = await start(clientWith({ send }))

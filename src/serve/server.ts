@@ -10,6 +10,7 @@ import { toErrorReply } from './errors.js'
 import { isMessagesApi, requestIdOf, toApiErrorReply } from './messages-api/errors.js'
 import { messagesApiRoutes } from './messages-api/routes.js'
 import { pageFile } from './page/index.js'
+import { fileRoutes } from './files.js'
 import { findRoute } from './router.js'
 
 export interface ServeOptions {
@@ -34,7 +35,7 @@ export interface ServeOptions {
   readonly mcp?: McpEndpoint | undefined
 }
 
-const routes = [...conversationRoutes, ...approvalRoutes, ...aiSdkRoutes, ...messagesApiRoutes]
+const routes = [...conversationRoutes, ...fileRoutes, ...approvalRoutes, ...aiSdkRoutes, ...messagesApiRoutes]
 
 /**
  * Starts the server.

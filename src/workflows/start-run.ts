@@ -30,7 +30,13 @@ interface StartedRun {
   readonly callKey?: string | undefined
 }
 
-export async function startRun({ kind, options = {}, state, session, callKey }: StartedRun): Promise<RunCalls> {
+export function startRun(started: StartedRun): Promise<RunCalls> {
+  const starting = start(started)
+  handleFileMessages(starting)
+  return starting
+}
+
+async function start({ kind, options = {}, state, session, callKey }: StartedRun): Promise<RunCalls> {
   const data = state ?? { config: await loadRunConfig(options) } // invariant 2 of `index.ts`
   const { workflowId, firstExecutionRunId } = workflowInfo()
   const namespace = namespaceOf(data.config)
@@ -40,7 +46,6 @@ export async function startRun({ kind, options = {}, state, session, callKey }: 
   const calls = new RunCalls(run, state?.calls)
   handleCallMessages(() => [calls])
   handleUsageReports(run)
-  handleFileMessages(run)
   // The next execution of a chain inherits the search attributes of the previous one.
   if (!state) publishStart(run, session)
   return calls

@@ -58,6 +58,10 @@ export async function observeStep(
   function toEnd(result: DescribedStepResult): readonly RunEvent[] {
     if (result.type === 'suspended') return []
     if (result.type === 'lost') return [{ type: 'step.failed', ...fields, audit }]
+    if (input.type === 'file') {
+      const { path, whole } = input
+      return whole && result.type === 'completed' ? [{ type: 'file.uploaded', path, ...whole, audit }] : []
+    }
     const measures = measuresOf(result)
     if (result.type === 'completed') return [{ type: 'cell.completed', ...fields, ...measures, audit }]
     const { kind: status, error } = result

@@ -13,7 +13,9 @@ import { storeFile } from '../../files/index.js'
 import { quoteUntrusted } from '../../sandbox/sandbox-end.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { Values } from '../../values/values.js'
+import type { EventSinks } from '../observe.js'
 import { runActivity } from '../run-activity.js'
+import { publishKeptFiles } from './observe-files.js'
 
 /** Returns why a file is not stored; undefined for one that is. A hostile sandbox chooses paths and sizes. */
 function problemOf({ path, bytes, sha256, problem }: FoundFile, bytesLeft: number): string | undefined {
@@ -31,13 +33,19 @@ class Unreadable extends Error {}
 
 class Gone extends Error {}
 
+interface StoreFilesParts extends EventSinks {
+  readonly host: SessionHost
+  readonly values: Values
+}
+
 /**
  * Activity `session.files`: stores artifacts of a cell that has ended. A file that the sandbox has changed since, or
  * can't read, is not stored.
  */
-export function storeFiles({ host, values }: { readonly host: SessionHost; readonly values: Values }) {
-  return ({ session, step, limits, maxBytes, files }: StoreFilesInput): Promise<StoreFilesResult> =>
-    runActivity(async ({ attempt, signal }) => {
+export function storeFiles({ host, values, ...sinks }: StoreFilesParts) {
+  return ({ session, step, limits, maxBytes, files, requester }: StoreFilesInput): Promise<StoreFilesResult> =>
+    runActivity(async (scope) => {
+      const { attempt, signal } = scope
       failpoint('files.begins')
       let reads = attempt * partsPerAttempt
 
@@ -74,6 +82,7 @@ export function storeFiles({ host, values }: { readonly host: SessionHost; reado
           lost.push({ path, problem: thrown.message })
         }
       }
+      await publishKeptFiles(sinks, { session, step, files: stored }, { ...scope, requester })
       failpoint('files.stored')
       return { type: 'stored', files: stored, lost }
     })

@@ -11,6 +11,8 @@ import {
 import { checkName } from '../../client/start/check-name.js'
 import { generateId } from '../../client/start/start-options.js'
 import { raceWithSignal, waitForAbort } from '../../common/async/abort.js'
+import type { FileUpload } from '../../common/files/files.js'
+import { renderFileTable } from '../rendering/tables/file-table.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
 import type { ConversationAnswer } from '../../common/conversation/conversation.js'
 import { type ErrorCode, PtcError } from '../../common/errors.js'
@@ -32,6 +34,7 @@ import {
   type OverrideOptions,
   readAttachedFiles,
   readOverrides,
+  readUploads,
 } from '../run/options.js'
 import { type ChatInput, openChatInput } from './chat-input.js'
 import { incompleteStatusMessages } from '../run/print-run-ending.js'
@@ -66,6 +69,7 @@ export async function runChat(options: ChatOptions, given?: string): Promise<num
   checkName('conversation', name)
   const single = options.message === '-' ? await raceWithSignal(interrupts.first, readText('-')) : options.message
   const attachments = await readAttachedFiles(options.attach)
+  const { files = [] } = await readUploads(options.upload)
   for (const text of [single, options.first]) if (text !== undefined) checkText(text)
   await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
   await environment.requireWorkers(roles)
@@ -73,7 +77,7 @@ export async function runChat(options: ChatOptions, given?: string): Promise<num
   const { ptc } = environment
   const stream = (signal: AbortSignal) => ptc.handle(conversation.workflowId).stream({ signal })
   const waits = (signal: AbortSignal) => watchWaitsOfRun(ptc, conversation.workflowId, signal)
-  const chat = new Chat(conversation, json, attachments, environment.stream && stream, waits)
+  const chat = new Chat(conversation, json, { attachments, files }, environment.stream && stream, waits)
   if (single !== undefined) {
     const asking = chat.ask(single, false)
     void waitForAbort(interrupts.first).then(() => chat.interrupt())
@@ -116,6 +120,8 @@ function leaveOn(leaveSignal: AbortSignal, work: Promise<void>, chat: Chat, envi
 const help = `/status       turns, calls, tokens and cost so far
 /history      all messages as JSON, on stdout
 /attach FILE  an image or a PDF for the next message
+/upload FILE  a file for the code, with the next message
+/files        the files of the conversation
 /reset        forget all messages; the variables of the sandbox stay
 /close        end the conversation and its sandbox; a named session stays
 exit          leave; the conversation waits
@@ -144,8 +150,8 @@ class Chat {
   readonly #stream: ConversationStream | undefined
   readonly #waits: ConversationWaits
   readonly #shownWaits = new Set<string>()
-  /** Attachments of the next message. */
-  #attachments: readonly Attachment[]
+  /** Attachments and uploads of the next message. */
+  #next: MessageFiles
   readonly #leave = new AbortController()
   #working = 0
   #isInterrupted = false
@@ -156,13 +162,13 @@ class Chat {
   constructor(
     conversation: Conversation,
     json: boolean,
-    attachments: readonly Attachment[],
+    next: MessageFiles,
     stream: ConversationStream | undefined,
     waits: ConversationWaits,
   ) {
     this.conversation = conversation
     this.#json = json
-    this.#attachments = attachments
+    this.#next = next
     this.#stream = stream
     this.#waits = waits
   }
@@ -203,11 +209,12 @@ class Chat {
   async ask(text: string, steers: boolean): Promise<void> {
     this.#working += 1
     const isFirst = this.#working === 1
-    const attachments = this.#attachments
-    this.#attachments = []
+    const sent = this.#next
+    this.#next = noFiles
     try {
-      const sending = this.conversation.send(text, { steer: steers, attachments })
-      sending.catch(() => (this.#attachments = [...attachments, ...this.#attachments]))
+      const { attachments, files } = sent
+      const sending = this.conversation.send(text, { steer: steers, attachments, ...(files.length > 0 && { files }) })
+      sending.catch(() => (this.#next = joinFiles(sent, this.#next)))
       const message = await sending
       const finished = new AbortController()
       if (isFirst) void this.#showProgress(finished.signal)
@@ -256,9 +263,9 @@ class Chat {
 
   /** @returns true when the conversation is closed */
   async #command(text: string): Promise<boolean> {
-    const [, file] = /^\/attach\s+(.+)$/.exec(text) ?? []
+    const [, command, file] = /^\/(attach|upload)\s+(.+)$/.exec(text) ?? []
     if (file !== undefined) {
-      await this.#attach(file)
+      await this.#addFile(command === 'upload', file)
       return false
     }
     switch (text) {
@@ -270,6 +277,13 @@ class Chat {
       case '/history': {
         const messages = await this.conversation.history()
         this.#printAbove(() => print(JSON.stringify(messages, undefined, 2)))
+        return false
+      }
+      case '/files': {
+        const files = await this.conversation.files.list()
+        this.#printAbove(() =>
+          files.length === 0 ? printStatus('no files') : print(renderFileTable(files, undefined)),
+        )
         return false
       }
       case '/reset':
@@ -287,9 +301,12 @@ class Chat {
     }
   }
 
-  async #attach(file: string): Promise<void> {
+  async #addFile(isUpload: boolean, file: string): Promise<void> {
     try {
-      this.#attachments = [...this.#attachments, ...(await readAttachedFiles([file]))]
+      const added = isUpload
+        ? { attachments: [], files: [], ...(await readUploads([file])) }
+        : { attachments: await readAttachedFiles([file]), files: [] }
+      this.#next = joinFiles(this.#next, added)
       this.#printAbove(() => printStatus(`${file} goes with the next message`))
     } catch (thrown) {
       if (!PtcError.isInstance(thrown)) throw thrown
@@ -326,6 +343,17 @@ class Chat {
     for await (const waits of this.#waits(signal))
       for (const line of newWaitLines(waits, this.#shownWaits)) this.#printAbove(() => printStatus(`› ${line}`))
   }
+}
+
+interface MessageFiles {
+  readonly attachments: readonly Attachment[]
+  readonly files: readonly FileUpload[]
+}
+
+const noFiles: MessageFiles = { attachments: [], files: [] }
+
+function joinFiles(one: MessageFiles, other: MessageFiles): MessageFiles {
+  return { attachments: [...one.attachments, ...other.attachments], files: [...one.files, ...other.files] }
 }
 
 /** Describes why a message has no complete answer. */

@@ -61,7 +61,12 @@ function agentOptions(): readonly Option[] {
     new Option('--session <name>', 'named session that executes the code (default: its own sandbox)'),
     new Option('--skill <name>', 'skill that is active from the start; may be repeated').argParser(appendText),
     new Option('--attach <file>', 'an image or a PDF for the question; may be repeated').argParser(appendText),
+    uploadOption(),
   ]
+}
+
+export function uploadOption(): Option {
+  return new Option('--upload <file>', 'file for the code, in /tmp/in; may be repeated').argParser(appendText)
 }
 
 /** `conversation` is the workflow `conversation`, which `ptc chat` starts too. */

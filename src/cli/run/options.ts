@@ -1,6 +1,8 @@
+import { checkUploads } from '../../client/files/store-uploads.js'
 import { readAttachments } from '../../client/start/read-attachments.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
 import { defined } from '../../common/defined.js'
+import type { FileUpload } from '../../common/files/files.js'
 import type { JsonObject } from '../../common/json/json.js'
 import type { ModelSettings } from '../../common/agent/model-settings.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
@@ -19,6 +21,7 @@ export interface AgentOptions extends ModelSettings {
   readonly skill?: readonly string[]
   /** Paths of files. */
   readonly attach?: readonly string[]
+  readonly upload?: readonly string[]
 }
 
 /** The agent of a run, from the {@link AgentOptions} of the command line. */
@@ -73,6 +76,18 @@ export async function readAttachedFiles(files: readonly string[] = []): Promise<
     const { base64, mediaType, name } = each
     return { data: base64, mediaType, ...defined({ name }) }
   })
+}
+
+/**
+ * Checks the files of `--upload` before the command starts a server. The start of the run reads them.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export async function readUploads(files: readonly string[] | undefined): Promise<{ readonly files?: FileUpload[] }> {
+  if (files === undefined) return {}
+  const uploads = files.map((file) => ({ file }))
+  await checkUploads(uploads)
+  return { files: uploads }
 }
 
 /**

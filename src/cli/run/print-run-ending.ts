@@ -1,6 +1,7 @@
 import type { AgentResult, ProgramResult } from '../../common/run/runs.js'
 import type { RunTree } from '../../client/run-tree/index.js'
 import type { PtcError } from '../../common/errors.js'
+import { printArtifacts } from '../files/print-artifacts.js'
 import { compensatedCalls, describeCompensation } from './compensated-calls.js'
 import { exitCodes } from '../process/exit-code.js'
 import type { RunEnding } from './follow-run.js'
@@ -10,6 +11,12 @@ import { print, printOutput, printProse, printError, printStatus } from '../proc
 /** Prints the result or error of a run; returns the exit code. */
 export function printRunEnding({ tree, result, error }: RunEnding<AgentResult | ProgramResult>, json: boolean): number {
   if (json) print(JSON.stringify(runReport(tree, error)))
+  const exitCode = printEnding({ tree, result, error }, json)
+  if (!json) printArtifacts(tree.files, tree.workflowId)
+  return exitCode
+}
+
+function printEnding({ tree, result, error }: RunEnding<AgentResult | ProgramResult>, json: boolean): number {
   const compensation = compensatedCalls(tree)
   if (compensation) printStatus(`ptc: ${describeCompensation(compensation, tree.workflowId)}`)
   if (error !== undefined) {

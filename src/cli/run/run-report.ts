@@ -1,6 +1,7 @@
 import type { CellOutcome, CellUsage } from '../../common/calls/outcomes.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
+import { type FileInfo, fileInfo } from '../../common/files/files.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { splitText } from '../../common/text/text-ranges.js'
 import { type AgentResult, zeroUsage, type RunCounts } from '../../common/run/runs.js'
@@ -28,6 +29,8 @@ interface RunReport extends RunCounts, Partial<CellReport> {
   readonly durationMs: number
   /** Calls whose effects were undone, and calls whose effects could not be undone. Absent when there are none. */
   readonly compensation?: CompensatedCalls
+  /** The files of the run. Absent: none. */
+  readonly files?: readonly FileInfo[]
   readonly error?: { readonly code: string; readonly message: string }
 }
 
@@ -52,6 +55,7 @@ export function runReport(tree: RunTree, error: PtcError | undefined): RunReport
     costUsd,
     ...defined({ subagents }),
     durationMs: Math.max(0, (endedAt ?? Date.now()) - startedAt),
+    ...(tree.files && { files: tree.files.map(fileInfo) }),
     ...defined({ compensation, error: reportedError }),
   }
 }

@@ -20,6 +20,7 @@ import {
   type OverrideOptions,
   readAttachedFiles,
   readOverrides,
+  readUploads,
 } from './options.js'
 import { failureReport } from './run-report.js'
 
@@ -42,6 +43,8 @@ interface StartRunOptions extends OverrideOptions {
   readonly json?: boolean
   /** Starts the run, prints its id, and returns without waiting. */
   readonly detach?: boolean
+  /** Paths of files. */
+  readonly upload?: readonly string[]
 }
 
 /** Starts a run, follows it, prints how it ended; returns the exit code. */
@@ -69,7 +72,7 @@ export async function startRun(request: RunRequest, options: StartRunOptions): P
 
 /** Reads and checks the input before the command starts a server or a worker. */
 async function readStart(request: RunRequest, options: StartRunOptions): Promise<CheckedStart> {
-  const overrides = await readOverrides(options)
+  const overrides = { ...(await readOverrides(options)), ...(await readUploads(options.upload)) }
   const start = startOptions(options.id)
   if (request.type === 'program') {
     const language = languageOfProgram(request.script, options.language)

@@ -2,7 +2,7 @@ import { defined } from '../../common/defined.js'
 import { programRoles } from '../../common/names.js'
 import type { BackendChoice } from '../../common/run/run-config.js'
 import { checkName } from '../../client/start/check-name.js'
-import type { SessionExecution } from '../../client/sessions/execute.js'
+import type { ExecuteOptions, SessionExecution } from '../../client/sessions/execute.js'
 import { checkInput } from '../../client/start/check-input.js'
 import { validateStart } from '../../client/start/start-options.js'
 import { raceWithSignal } from '../../common/async/abort.js'
@@ -12,7 +12,7 @@ import { supportsColor } from '../rendering/text/colors.js'
 import { liveOutput, withoutCodeAndOutput } from '../run/follow-run.js'
 import { WaitPrompt } from '../run/wait-prompt.js'
 import { type CodeInSession, languageInSession } from './language-in-session.js'
-import { languageOfProgram, type OverrideOptions, readRunData, type RunData } from '../run/options.js'
+import { languageOfProgram, type OverrideOptions, readRunData, readUploads, type RunData } from '../run/options.js'
 import { openEnvironment, type Environment } from '../environment/environment.js'
 import { raceWithExit } from '../environment/race-with-exit.js'
 import { readText } from '../process/read-text.js'
@@ -33,7 +33,7 @@ export interface SessionOptions extends SessionTarget, Pick<OverrideOptions, key
 /** Executes a file on a session and prints the outcome; returns the exit code. */
 export async function execInSession(
   script: string,
-  options: SessionOptions & { readonly json: boolean },
+  options: SessionOptions & { readonly json: boolean; readonly upload?: readonly string[] },
 ): Promise<number> {
   using interrupts = listenForInterrupts()
   const { session, config, sandbox, json } = options
@@ -42,13 +42,14 @@ export async function execInSession(
     const source = await raceWithSignal(interrupts.first, readText(script))
     validateStart('program', source, {})
     const data = await readSessionData(options)
+    const uploads = await readUploads(options.upload)
     await using environment = await openEnvironment({ config, sandbox, ifNoServer: 'start_with_worker', interrupts })
     await environment.requireWorkers(programRoles)
     const started = Date.now()
     const chosen = languageOfProgram(script, options.language)
     const inSession = chosen === undefined ? undefined : await languageInSession(environment, session, chosen)
     const { language, cellLanguage } = inSession ?? {}
-    const target = { ...options, language, cellLanguage, data, content: 'everything' } as const
+    const target = { ...options, ...uploads, language, cellLanguage, data, content: 'everything' } as const
     const execution = await executeWithProgress(environment, interrupts, source, target)
     return printExecution(execution, json, Date.now() - started)
   } catch (thrown) {
@@ -68,7 +69,8 @@ export async function readSessionData(options: Pick<SessionOptions, keyof RunDat
   return data
 }
 
-interface ExecutionOptions extends SessionTarget, Pick<ProgressWriterOptions, 'content'> {
+interface ExecutionOptions
+  extends SessionTarget, Pick<ProgressWriterOptions, 'content'>, Pick<ExecuteOptions, 'files'> {
   /** Data for a new session. An existing session must already have it. */
   readonly data: RunData
 }
@@ -82,7 +84,7 @@ export async function executeWithProgress(
   environment: Environment,
   { first, second }: Pick<Interrupts, 'first' | 'second'>,
   source: string,
-  { session, sandbox, language, cellLanguage, mustExist, data, content }: ExecutionOptions,
+  { session, sandbox, language, cellLanguage, mustExist, data, files, content }: ExecutionOptions,
 ): Promise<SessionExecution> {
   const progress = new ProgressWriter({
     stream: process.stderr,
@@ -101,7 +103,7 @@ export async function executeWithProgress(
       prompt?.update(tree)
     },
     ...data,
-    ...defined({ sandbox, language, cellLanguage }),
+    ...defined({ sandbox, language, cellLanguage, files }),
   })
   const leaveMessage = `the code ${environment.howWorkContinues} in session ${session}; \`ptc sessions close ${session}\` stops it`
   try {

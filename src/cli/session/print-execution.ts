@@ -1,6 +1,8 @@
 import type { CellOutcome } from '../../common/calls/outcomes.js'
 import { messageOf, PtcError } from '../../common/errors.js'
+import { fileInfo } from '../../common/files/files.js'
 import type { SessionExecution } from '../../client/sessions/execute.js'
+import { printArtifacts } from '../files/print-artifacts.js'
 import { cellReport } from '../run/run-report.js'
 import { printProgramOutcome } from '../run/print-run-ending.js'
 import { print, printStatus } from '../process/stdio.js'
@@ -13,6 +15,7 @@ export function printExecution(execution: SessionExecution, json: boolean, durat
     printStatus(newSessionNotice(execution))
   }
   const exitCode = printProgramOutcome(execution, json)
+  if (!json) printArtifacts(execution.outcome.files, execution.workflowId)
   const loss = lostVariablesNotice(execution.outcome)
   if (loss !== undefined) printStatus(`ptc: ${loss}`)
   return exitCode
@@ -38,6 +41,7 @@ function executionReport(
     status: outcome.status,
     answer: outcome.output,
     ...cellReport(outcome),
+    ...(outcome.files && { files: outcome.files.map(fileInfo) }),
     toolCalls,
     durationMs,
     ...(outcome.status === 'ok' ? {} : { error: { code: outcome.status, message: outcome.error } }),

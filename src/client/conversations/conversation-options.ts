@@ -16,7 +16,7 @@ import { checkName } from '../start/check-name.js'
  * Options of a new conversation. A conversation that has begun refuses a message with another `agent`, `session` or
  * `context`.
  */
-export interface ConversationOptions extends Readonly<Omit<ConversationInput, 'name' | 'startedByMessage'>> {
+export interface ConversationOptions extends Readonly<Omit<ConversationInput, 'name' | 'startedByMessage' | 'files'>> {
   /** When true, the request fails if the conversation does not exist. By default, it starts the conversation. */
   readonly mustExist?: boolean
 }

@@ -13,6 +13,7 @@ import type {
   SendInput,
 } from '../../common/conversation/conversation.js'
 import type { Attachment } from '../../common/conversation/attachments.js'
+import type { FileUpload } from '../../common/files/files.js'
 import { withAbortListener } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
@@ -24,6 +25,8 @@ import { loadMedia } from '../../values/media.js'
 import { toUserBlock } from '../../values/text-parts.js'
 import { readLog } from '../../values/value-log.js'
 import type { ValueReader } from '../run-tree/index.js'
+import { type RunFiles, runFiles } from '../files/run-files.js'
+import { storeUploads } from '../files/store-uploads.js'
 import { storeAttachments, storeMedia } from '../start/store-attachments.js'
 import { checkKeys } from '../start/check-input.js'
 import { checkInlineSize, requesterMemo } from '../start/start-options.js'
@@ -69,6 +72,11 @@ interface SendOptions {
   /** Images and PDFs, which the client puts into the value store. */
   readonly attachments?: readonly Attachment[]
   /**
+   * Files for the code, in `/tmp/in`, before it runs for this message. The first message of a conversation with files,
+   * also with none of them (`[]`), gives the conversation files; or its agent or the configuration does.
+   */
+  readonly files?: readonly FileUpload[]
+  /**
    * Messages that replace all earlier messages. Not together with `steer`. When the text is empty, the last of them is
    * this message, for example with results of tools. Default: the earlier messages stay.
    */
@@ -97,6 +105,8 @@ export interface Conversation {
   readonly name: string
   /** `client.handle(workflowId)` has the tree and the events of the conversation. */
   readonly workflowId: string
+  /** The files of the conversation: uploads, and artifacts of its code. docs/guides/files.md */
+  readonly files: RunFiles
   /** Sends a message and waits for its answer. Starts the conversation if needed (`isNew: true`). */
   ask(text: string, options?: AskOptions): Promise<ConversationAnswer>
   /** Sends a message. Settles when the conversation has accepted it: from then on the message survives every crash. */
@@ -133,7 +143,13 @@ interface ConversationClient {
   readonly redact?: Redact
 }
 
-const sendOptionNames = ['steer', 'attachments', 'messages', 'id'] as const satisfies readonly (keyof SendOptions)[]
+const sendOptionNames = [
+  'steer',
+  'attachments',
+  'files',
+  'messages',
+  'id',
+] as const satisfies readonly (keyof SendOptions)[]
 
 /** Returns a conversation by its name, without a request. @throws PtcError RUN_INPUT_INVALID */
 export function createConversation(
@@ -151,10 +167,12 @@ export function createConversation(
     const { mustExist = false, ...input } = options
     const { agent, session, context } = input
     const attachments = await storeAttachments(client, sendOptions.attachments)
+    const files = sendOptions.files && (await storeUploads(client, sendOptions.files))
     const messages = sendOptions.messages && (await storeMedia(client, sendOptions.messages))
     const message = {
       text,
       ...(attachments.length > 0 && { attachments }),
+      ...(files && files.length > 0 && { files }),
       ...(steer && { steer }),
       ...defined({ messages }),
       ...(agent && { agent }),
@@ -165,7 +183,7 @@ export function createConversation(
     checkInlineSize(Buffer.byteLength(JSON.stringify(message)), client.options.loadedDataConverter)
     const summary = toSummary(redact(text || lastText(messages), { kind: 'question' }))
     const start = (): Promise<UpdateHandle> => {
-      const startInput: ConversationInput = { name, startedByMessage: id, ...input }
+      const startInput: ConversationInput = { name, startedByMessage: id, ...input, ...(files && { files: [] }) }
       checkInlineSize(Buffer.byteLength(JSON.stringify(startInput)), client.options.loadedDataConverter)
       return client.workflow.startUpdateWithStart<Workflow, AnswerResult, [SendInput]>(conversationMessages.send, {
         ...update,
@@ -187,6 +205,7 @@ export function createConversation(
   return {
     name,
     workflowId,
+    files: runFiles(client, workflowId),
     send,
     answer: async (id, { signal } = {}) => waitForAnswer(conversation, id, undefined, signal),
     async ask(text, { signal, ...sendOptions } = {}) {

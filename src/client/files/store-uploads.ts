@@ -17,6 +17,12 @@ import { hasErrorCode } from '../../common/system-error.js'
 import type { Values } from '../../values/values.js'
 import { clientValues } from './client-values.js'
 
+export interface TransferOptions {
+  readonly signal?: AbortSignal
+  /** Called with the number of bytes since the last call. */
+  readonly onProgress?: (bytes: number) => void
+}
+
 /**
  * Stores the files for a run. All paths and sizes are checked before anything is stored.
  *
@@ -25,15 +31,13 @@ import { clientValues } from './client-values.js'
 export async function storeUploads(
   client: Client,
   uploads: readonly FileUpload[],
-  signal: AbortSignal = new AbortController().signal,
+  { signal = new AbortController().signal, onProgress = () => undefined }: TransferOptions = {},
 ): Promise<readonly StoredFile[]> {
-  if (!Array.isArray(uploads)) throw invalid('the files are not a list')
-  if (uploads.length > maxFiles) throw invalid(`a run may have ${maxFiles} files, not ${uploads.length}`)
-  const checked = await Promise.all(uploads.map((upload, index) => check(upload, `file ${index + 1}`)))
+  const checked = await checkUploads(uploads)
   if (checked.length === 0) return []
   const values = await clientValues(client, 'files')
   const stored: StoredFile[] = []
-  for (const each of checked) stored.push(await put(values, each, signal))
+  for (const each of checked) stored.push(await put(values, each, signal, onProgress))
   const problem = problemOfUploads(stored, Infinity)
   if (problem !== undefined) throw invalid(problem)
   return stored
@@ -42,28 +46,44 @@ export async function storeUploads(
 /** An upload with its path in the sandbox. */
 type Checked =
   | StoredFile
-  | { readonly path: string; readonly file: string }
-  | { readonly path: string; readonly data: Uint8Array }
+  | { readonly path: string; readonly file: string; readonly bytes: number }
+  | { readonly path: string; readonly content: AsyncIterable<Uint8Array> }
+
+/**
+ * Checks uploads without storing them: their paths, and that files can be read.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+export async function checkUploads(uploads: readonly FileUpload[]): Promise<readonly Checked[]> {
+  if (!Array.isArray(uploads)) throw invalid('the files are not a list')
+  if (uploads.length > maxFiles) throw invalid(`a run may have ${maxFiles} files, not ${uploads.length}`)
+  return Promise.all(uploads.map((upload, index) => check(upload, `file ${index + 1}`)))
+}
 
 async function check(upload: FileUpload, name: string): Promise<Checked> {
   if (typeof upload !== 'object' || upload === null) throw invalid(`${name}: it is not an object`)
   if ('parts' in upload) return upload
-  const { path = 'file' in upload ? basename(upload.file) : undefined } = upload
+  const { path = 'file' in upload && typeof upload.file === 'string' ? basename(upload.file) : undefined } = upload
   if (typeof path !== 'string') throw invalid(`${name}: it has no path`)
   const inSandbox = posix.isAbsolute(path) ? path : `${inputFolder}/${path}`
   const problem = problemOfPath(inSandbox, inputFolder)
   if (problem !== undefined) throw invalid(`${name}: the path ${JSON.stringify(path)}: ${problem}`)
   if ('file' in upload) {
-    await checkFile(upload.file, name)
-    return { path: inSandbox, file: upload.file }
+    return { path: inSandbox, file: upload.file, bytes: await sizeOf(upload.file, name) }
+  }
+  if ('content' in upload) {
+    const { content } = upload
+    if (typeof content === 'object' && content !== null && Symbol.asyncIterator in content)
+      return { path: inSandbox, content }
+    throw invalid(`${name}: content is not an async iterable`)
   }
   const { data } = upload
   if (typeof data !== 'string' && !(data instanceof Uint8Array))
     throw invalid(`${name}: data is neither bytes nor a text`)
-  return { path: inSandbox, data: typeof data === 'string' ? Buffer.from(data) : data }
+  return { path: inSandbox, content: only(typeof data === 'string' ? Buffer.from(data) : data) }
 }
 
-async function checkFile(file: string, name: string): Promise<void> {
+async function sizeOf(file: string, name: string): Promise<number> {
   if (typeof file !== 'string') throw invalid(`${name}: file is not a path`)
   const found = await stat(file).catch((cause: unknown) => {
     throw invalid(
@@ -72,17 +92,35 @@ async function checkFile(file: string, name: string): Promise<void> {
   })
   if (!found.isFile()) throw invalid(`${file} is not a file`)
   if (found.size > maxFileBytes) throw invalid(`${file} has ${found.size} bytes; a file may have ${maxFileBytes}`)
+  return found.size
 }
 
-async function put(values: Values, upload: Checked, signal: AbortSignal): Promise<StoredFile> {
+async function put(
+  values: Values,
+  upload: Checked,
+  signal: AbortSignal,
+  onProgress: (bytes: number) => void,
+): Promise<StoredFile> {
   if ('parts' in upload) return upload
   const { path } = upload
-  if ('data' in upload) return storeFile(values, { path, content: only(upload.data) }, signal)
+  const store = (content: AsyncIterable<Uint8Array>) =>
+    storeFile(values, { path, content: counted(content, onProgress) }, signal)
+  if ('content' in upload) return store(upload.content)
   try {
-    return await storeFile(values, { path, content: createReadStream(upload.file, { highWaterMark: 1 << 20 }) }, signal)
+    return await store(createReadStream(upload.file, { highWaterMark: 1 << 20 }))
   } catch (thrown) {
     if (PtcError.isInstance(thrown) || signal.aborted) throw thrown
     throw invalid(`can't read ${upload.file}: ${messageOf(thrown)}`)
+  }
+}
+
+async function* counted(
+  content: AsyncIterable<Uint8Array>,
+  onProgress: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of content) {
+    yield piece
+    onProgress(piece.length)
   }
 }
 

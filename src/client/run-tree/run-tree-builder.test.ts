@@ -226,6 +226,44 @@ test('the tree of a continued run has the same counts from its events as in its 
   expect(running.totals).toEqual((await recordedTree('continued')).totals)
 })
 
+describe('a run with files', () => {
+  test('the tree has the uploads and artifacts of the run, and each cell has its artifacts', async () => {
+    const tree = await recordedTree('files')
+    expect(tree.files).toMatchObject([
+      { path: '/tmp/in/table.csv', bytes: 7, mediaType: 'text/csv' },
+      { path: '/tmp/in/later.txt', bytes: 5, mediaType: 'text/plain' },
+      { path: '/tmp/out/total.csv', bytes: 9, mediaType: 'text/csv' },
+    ])
+    expect(tree.turns.map(({ cells }) => cells.map(({ files, lostFiles }) => ({ files, lostFiles })))).toMatchObject([
+      [
+        {
+          files: [{ path: '/tmp/out/total.csv', preview: 'total\n42' }],
+          lostFiles: [{ path: '/tmp/out/link', problem: 'it is a link' }],
+        },
+      ],
+      [{}],
+      [],
+    ])
+  })
+
+  test('the steps that write files count for no cell, and change no output', async () => {
+    const tree = await recordedTree('files')
+    expect(tree).toMatchObject({ status: 'completed', totals: { turns: 3, cells: 2, toolCalls: 1 } })
+    expect(tree.turns[0]?.cells).toMatchObject([{ status: 'ok', steps: 2, output: '42 a moment later\n' }])
+    expect(tree.turns[1]?.cells).toMatchObject([{ status: 'ok', steps: 1, output: 'later\n' }])
+  })
+
+  test('the phase says that files are moved, before the first cell and after it', async () => {
+    const events = recordedEvents('files')
+    const begun: string[] = []
+    for (const [index, { activityTaskScheduledEventAttributes: scheduled }] of events.entries()) {
+      const { phase } = await recordedTree('files', index + 1)
+      if (scheduled && phase.type === 'moving_files') begun.push(scheduled.activityType?.name ?? '')
+    }
+    expect(begun).toEqual(['session.step', 'session.files', 'session.step'])
+  })
+})
+
 test('a program has its source, and its outcome decides the status of its cell', async () => {
   const tree = await recordedTree('program')
   expect(tree).toMatchObject({

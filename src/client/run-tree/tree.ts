@@ -1,3 +1,4 @@
+import type { LostFile, StoredFile } from '../../common/files/files.js'
 import type { Caller, CallPosition } from '../../common/calls/calls.js'
 import type { Requester } from '../../common/run/requester.js'
 import type { JsonObject, JsonValue } from '../../common/json/json.js'
@@ -65,6 +66,8 @@ interface RunTreeBase {
   readonly waitsFor: readonly RunWait[]
   /** The requester in the context of the run. Absent: the context has none. */
   readonly requester?: Requester
+  /** The uploads and the artifacts, the latest of each path. Absent: none. */
+  readonly files?: readonly StoredFile[]
   /** The turns. A program without a model has one turn, with number 0. */
   readonly turns: readonly TurnNode[]
   readonly compactions: readonly CompactionNode[]
@@ -83,6 +86,8 @@ export type Phase =
   | { readonly type: 'rebuilding'; readonly cell: number | undefined }
   | { readonly type: 'waking'; readonly cell: number | undefined }
   | { readonly type: 'running_code'; readonly cell: number }
+  /** Uploads are written into the sandbox, or artifacts are stored. */
+  | { readonly type: 'moving_files' }
   | { readonly type: 'waiting_for_calls'; readonly open: number }
   /** The budget is spent. */
   | { readonly type: 'paused' }
@@ -219,6 +224,10 @@ export interface CellNode extends Span {
   /** Number of times that the cell was resumed after parking. */
   readonly wakes: number
   readonly calls: readonly CallNode[]
+  /** The artifacts that the cell has left. Absent: none. */
+  readonly files?: readonly StoredFile[]
+  /** The artifacts that could not be kept. Absent: none. */
+  readonly lostFiles?: readonly LostFile[]
   /** Set only for a cell in the session of another workflow. The tree of that workflow has the calls. */
   readonly owner?: CellOwner
 }

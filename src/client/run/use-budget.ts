@@ -32,7 +32,7 @@ export async function useBudget(client: Client, workflowId: string, change?: Bud
 }
 
 /** @throws PtcError TEMPORAL_NOT_FOUND with the reason */
-async function assertIsOpen(client: Client, workflowId: string): Promise<void> {
+export async function assertIsOpen(client: Client, workflowId: string): Promise<void> {
   const { status, outcome } = await fetchRunInfo(client, { workflowId, runId: undefined })
   if (status !== 'running' && status !== 'paused') throw runEndedError(workflowId, outcome ?? status)
 }

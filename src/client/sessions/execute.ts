@@ -9,6 +9,7 @@ import {
   WorkflowUpdateStage,
 } from '@temporalio/client'
 import { raceWithSignal, withAbortListener } from '../../common/async/abort.js'
+import type { FileUpload } from '../../common/files/files.js'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
@@ -23,6 +24,7 @@ import {
 } from '../../common/session/session.js'
 import type { RunTree } from '../run-tree/index.js'
 import { checkInput, checkKeys } from '../start/check-input.js'
+import { storeUploads } from '../files/store-uploads.js'
 import { retryLongPoll } from '../temporal/retry.js'
 import { runError } from '../run/run-error.js'
 import { checkSize, validateStart } from '../start/start-options.js'
@@ -40,6 +42,11 @@ export interface ExecuteOptions extends Pick<
   ProgramInput,
   'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'
 > {
+  /**
+   * Files for the code, in `/tmp/in`. The first execution of a session with files, also with none of them (`[]`), gives
+   * the session files; or the configuration does.
+   */
+  readonly files?: readonly FileUpload[]
   /** The language of the code, one of those of the session. Default: its first. */
   readonly cellLanguage?: string
   /** When this execution starts the session, `commands` and `files` of `ptc.session(name)` can use it, too. */
@@ -79,6 +86,7 @@ const optionNames = [
   'tools',
   'context',
   'input',
+  'files',
   'signal',
   'onChange',
   'onAccepted',
@@ -206,6 +214,7 @@ async function execute(
     tools,
     context,
     input,
+    files,
     signal,
     onChange,
     onAccepted,
@@ -222,10 +231,13 @@ async function execute(
   const overrides = {
     ...reliedOn,
     ...defined({ limits, tools, input, environment }),
+    ...(files && { files: [] }),
   }
   const updateId = randomUUID()
   const sessionInput: SessionInput = { name, startedByUpdateId: updateId, ...overrides }
-  const args: [ExecuteInput] = [{ source, ...reliedOn, ...defined({ cellLanguage }) }]
+  const stored = files && (await storeUploads(client, files, defined({ signal })))
+  const ownFiles = stored && stored.length > 0 && { files: stored }
+  const args: [ExecuteInput] = [{ source, ...reliedOn, ...defined({ cellLanguage }), ...ownFiles }]
   const update: ExecuteUpdate = { args, updateId, waitForStage: WorkflowUpdateStage.ACCEPTED }
   for (let ended = 1; ; ended += 1) {
     signal?.throwIfAborted()

@@ -5,6 +5,7 @@ import type { SessionResult } from '../../common/session/session.js'
 import { checkKeys } from '../start/check-input.js'
 import { listRuns } from '../run/list-runs.js'
 import { failWithoutWorker } from '../workers/worker-availability.js'
+import { type RunFiles, runFiles } from '../files/run-files.js'
 import { runError } from '../run/run-error.js'
 import { runInfo } from '../run/run-info.js'
 import { temporalError } from '../temporal/temporal-error.js'
@@ -57,6 +58,8 @@ export interface Sessions {
   list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /** Describes a session by its name, or the sandbox of a running run by the run's id. */
   show(name: string): Promise<SessionInfo>
+  /** Returns the files of a session, without a request. docs/guides/files.md */
+  files(name: string): RunFiles
   /** Ends a session and the code that it executes. Resolves when its sandbox is removed. */
   close(name: string): Promise<SessionResult>
   /** Ends all named sessions of this task queue that visibility lists; returns their names. Runs continue. */
@@ -100,6 +103,7 @@ export function createSessions(client: Client, taskQueue: string): Sessions {
       if (owner.type === 'session') throw await waitForEndError(client, owner)
       throw new PtcError('SESSION_NOT_FOUND', `run ${name} has no sandbox at the moment`)
     },
+    files: (name) => runFiles(client, sessionWorkflowId(taskQueue, name)),
     close: async (name) => closeSession(client, await findNamedSession(client, taskQueue, name)),
     closeAll: async () =>
       mapInBatches(await listRunning('session', maxListed), async (found) => {

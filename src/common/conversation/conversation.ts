@@ -6,6 +6,7 @@ import type { CompensationReport } from '../calls/compensation.js'
 import { canonicalJson } from '../json/canonical-json.js'
 import type { JsonObject, JsonValue } from '../json/json.js'
 import { problemOfAttachments, type StoredAttachment } from './attachments.js'
+import { problemOfUploads, type StoredFile } from '../files/files.js'
 import { utf8Length } from '../text/text.js'
 import type { PendingBlock } from '../agent/messages.js'
 import type { AgentInput, AgentStatus, ClientOptions, RunCounts } from '../run/runs.js'
@@ -35,6 +36,8 @@ export interface SendInput {
   readonly text: string
   /** Images and PDFs. Absent: none. */
   readonly attachments?: readonly StoredAttachment[]
+  /** Files for the code, from then on. Absent: none. */
+  readonly files?: readonly StoredFile[]
   /** While the conversation works on a message: the model reads this one with its next turn. Default: it is queued. */
   readonly steer?: boolean
   /** Messages that replace all earlier messages. Not together with `steer`. Default: the earlier messages stay. */
@@ -163,11 +166,13 @@ export function endsWithUser(messages: readonly ProviderMessage[] | undefined): 
  * Returns why a conversation refuses a message; undefined when it accepts it. A message may come from another client.
  */
 export function problemOfSend(message: SendInput, begun: ConversationInput): string | undefined {
-  const { text, attachments, steer = false, messages, context, agent, session } = message
+  const { text, attachments, files, steer = false, messages, context, agent, session } = message
   if (messages !== undefined && !Array.isArray(messages)) return 'the messages must be a list'
   const hasOwnText = text !== '' || !endsWithUser(messages)
   const problem = (hasOwnText ? problemOfMessage(text)?.message : undefined) ?? problemOfAttachments(attachments)
   if (problem !== undefined) return problem
+  const problemOfFiles = files === undefined ? undefined : problemOfUploads(files, Infinity)
+  if (problemOfFiles !== undefined) return problemOfFiles
   if (messages !== undefined && steer) return 'a message that steers replaces no messages'
   const { name } = begun
   if (context !== undefined && canonicalJson(context) !== canonicalJson(begun.context ?? {}))

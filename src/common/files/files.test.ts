@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { externalValue } from '../json/external-value.js'
-import { inputFolder, partBytes, problemOfPath, problemOfUploads, type StoredFile } from './files.js'
+import { findFile, inputFolder, partBytes, problemOfPath, problemOfUploads, type StoredFile } from './files.js'
 
 const part = externalValue({ sha256: 'a'.repeat(64), bytes: 4, preview: '' })
 const file = (more: Partial<StoredFile> = {}): StoredFile => ({
@@ -62,4 +62,20 @@ describe('problemOfUploads', () => {
     ['too many bytes', [file({ bytes: 101 })], 'the files have 101 bytes, and the sandbox has room for 100'],
     ['too many files', Array.from({ length: 501 }, () => 0), 'a run may have 500 files, not 501'],
   ])('problemOfUploads refuses %s', (_what, uploads, problem) => expect(problemOfUploads(uploads, 100)).toBe(problem))
+})
+
+describe('findFile', () => {
+  const files = ['/tmp/in/a', '/tmp/in/b', '/tmp/out/a', '/tmp/out/sub/c'].map((path) => file({ path }))
+
+  it.each([
+    ['/tmp/in/a', '/tmp/in/a'],
+    ['a', '/tmp/out/a'],
+    ['b', '/tmp/in/b'],
+    ['sub/c', '/tmp/out/sub/c'],
+    ['c', undefined],
+    ['/a', undefined],
+    ['../in/a', undefined],
+  ])('finds %s as %s', (path, found) => {
+    expect(findFile(files, path)?.path).toBe(found)
+  })
 })

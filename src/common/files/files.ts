@@ -11,6 +11,7 @@
 import { type ExternalValue, isExternal } from '../json/external-value.js'
 import type { JsonValue } from '../json/json.js'
 import type { StepLimits } from '../run/limits.js'
+import type { Requester } from '../run/requester.js'
 import type { SessionRef } from '../session/session.js'
 import { truncateEnd } from '../text/text.js'
 
@@ -45,6 +46,19 @@ export interface StoredFile {
   readonly preview?: string
 }
 
+/** What lists of files say about one. */
+export type FileInfo = Pick<StoredFile, 'path' | 'bytes' | 'mediaType' | 'sha256' | 'pixels'>
+
+export function fileInfo({ path, bytes, mediaType, sha256, pixels }: StoredFile): FileInfo {
+  return { path, bytes, mediaType, sha256, ...(pixels && { pixels }) }
+}
+
+/** Finds a file by its path. A relative path is in {@link outputFolder}, or else in {@link inputFolder}. */
+export function findFile(files: readonly StoredFile[], path: string): StoredFile | undefined {
+  const paths = path.startsWith('/') ? [path] : [`${outputFolder}/${path}`, `${inputFolder}/${path}`]
+  return paths.map((each) => files.find((file) => file.path === each)).find((found) => found !== undefined)
+}
+
 /** A file for a run. A client accepts all forms; a workflow accepts only a stored one. */
 export type FileUpload =
   | StoredFile
@@ -57,6 +71,11 @@ export type FileUpload =
   | {
       /** The bytes, or a text. */
       readonly data: Uint8Array | string
+      readonly path: string
+    }
+  | {
+      /** The bytes in pieces of any size. They are read once. */
+      readonly content: AsyncIterable<Uint8Array>
       readonly path: string
     }
 
@@ -107,6 +126,8 @@ export interface StoreFilesInput {
   /** Of all files together. */
   readonly maxBytes: number
   readonly files: readonly FoundFile[]
+  /** For events. */
+  readonly requester?: Requester
 }
 
 /** What a sandbox needs so that its runner reports artifacts: a part of the name of its language. */

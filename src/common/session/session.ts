@@ -11,6 +11,7 @@ import type { Limits } from '../run/limits.js'
 import type { ImageChoice } from '../run/sandbox-image.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice, ToolSet, ToolSetId } from '../run/run-config.js'
+import type { StoredFile } from '../files/files.js'
 import type { ExternalValue } from '../json/external-value.js'
 import type { RunOptions } from '../run/runs.js'
 
@@ -77,6 +78,8 @@ export interface SessionInput extends Omit<RunOptions, 'model'> {
   readonly input?: JsonValue
   /** Digest of `input`. */
   readonly inputDigest?: string
+  /** Set only for a session with files: none, because each execution brings its own. */
+  readonly files?: readonly StoredFile[]
 }
 
 /** Argument of update `execute`. */
@@ -90,6 +93,8 @@ export interface ExecuteInput {
   readonly language?: string
   /** The expected context. A session with another context refuses the execution. */
   readonly context?: JsonObject
+  /** Files for the code, from then on. Absent: none. */
+  readonly files?: readonly StoredFile[]
   /** Digest of the expected input data. A session with other input data refuses the execution. */
   readonly inputDigest?: string
 }

@@ -19,7 +19,7 @@ import type { StepNetwork } from '../run/network.js'
 import type { Requester } from '../run/requester.js'
 import type { SessionRef, SessionTools } from './session.js'
 import type { Externalizable, ExternalValue } from '../json/external-value.js'
-import type { FoundFile } from '../files/files.js'
+import type { FoundFile, StoredFile } from '../files/files.js'
 import type { TextRange } from '../text/text-ranges.js'
 
 /** An unchecked call from the program in the sandbox. */
@@ -79,6 +79,8 @@ export type StepInput =
       readonly offset: number
       /** The part in Base64. */
       readonly content: ExternalValue
+      /** What events say about the file. Set only for its last part. */
+      readonly whole?: Pick<StoredFile, 'bytes' | 'sha256' | 'mediaType'>
     }
   /** Delivers results. Empty `results`: a timer of the program is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }

@@ -49,6 +49,8 @@ export const eventTable = {
   'request.started': { stream: true, audit: 'before' },
   'request.completed': { stream: true, audit: 'after' },
   'request.failed': { stream: true, audit: 'after' },
+  'file.uploaded': { stream: true, audit: 'after' },
+  'file.kept': { stream: true, audit: 'after' },
   'budget.spent': { stream: true },
   'approval.requested': { stream: true },
   'call.refused': { audit: 'after' },
@@ -121,6 +123,13 @@ interface TransferFields {
   readonly bytesSent: number
   readonly bytesReceived: number
   readonly durationMs: number
+}
+
+interface FileFields {
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly mediaType: string
 }
 
 interface CallFields {
@@ -229,6 +238,10 @@ interface EventFields {
     readonly all: RequestFields & TransferFields & { readonly reason: string }
     readonly audit: StepFields
   }
+  /** The sandbox has a file of a client. */
+  'file.uploaded': { readonly all: FileFields; readonly audit: StepFields }
+  /** An artifact of a cell is in the value store. `step`: the last one of the cell. */
+  'file.kept': { readonly all: FileFields; readonly audit: StepFields }
   /**
    * The run waits until its budget is raised. `amount`: that of the budget; absent when the cost is unknown. Later
    * `turn.started` follows.

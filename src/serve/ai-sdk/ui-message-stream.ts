@@ -115,6 +115,9 @@ export class UiMessageStream {
       case 'request.completed':
       case 'request.failed':
       case 'budget.spent':
+      // The answer names files.
+      case 'file.uploaded':
+      case 'file.kept':
       case 'turn.progressed':
       case 'run.started':
       case 'end':

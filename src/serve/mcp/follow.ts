@@ -1,9 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { RunHandle } from '../../client/index.js'
+import type { PtcClient, RunHandle, SessionExecution } from '../../client/index.js'
 import type { ValueReader } from '../../client/run-tree/index.js'
 import { withAbortListener } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import type { AgentResult, CallResult, ProgramResult } from '../../common/run/runs.js'
+import { outputFolder } from '../../common/files/files.js'
+import { withFiles, type WorkFiles } from './files.js'
 import type { McpHost } from './host.js'
 import { executionResult, runResult } from './results.js'
 import type { Follow } from './wait-for-work.js'
@@ -11,6 +13,7 @@ import { formatWorkId, type WorkId } from './work-id.js'
 
 /** How the results of work are returned. */
 interface ResultOptions {
+  readonly ptc: PtcClient
   readonly values: ValueReader
   /** Maximum characters of a text. */
   readonly limit: number
@@ -36,8 +39,12 @@ export function followCode(
       signal: cancelSignal,
       ...defined({ cellLanguage: language }),
     })
-    return executionResult(id, execution, limit)
+    return withFiles(executionResult(id, execution, limit), ptc, filesOf(execution))
   }
+}
+
+function filesOf({ workflowId, outcome: { files, lostFiles: lost } }: SessionExecution): WorkFiles {
+  return { workflowId, files, lost }
 }
 
 /** Starts a run, and follows it. */
@@ -60,11 +67,12 @@ export function followNewRun(
 export function followWork({ ptc, values }: McpHost, id: WorkId, limit: number, source?: string): Follow {
   return async (follow) => {
     follow.onStarted(id)
-    if (id.type === 'run') return followRun(ptc.handle(id.workflowId), { values, limit }, follow)
+    if (id.type === 'run') return followRun(ptc.handle(id.workflowId), { ptc, values, limit }, follow)
     const { onChange, leaveSignal, cancelSignal } = follow
     const { type: _, ...execution } = id
     const options = { onChange, leaveSignal, signal: cancelSignal, ...defined({ source }) }
-    return executionResult(formatWorkId(id), await ptc.sessions.result(execution, options), limit)
+    const ended = await ptc.sessions.result(execution, options)
+    return withFiles(executionResult(formatWorkId(id), ended, limit), ptc, filesOf(ended))
   }
 }
 
@@ -75,6 +83,9 @@ async function followRun(
 ): Promise<CallToolResult> {
   // The watch reports a failure of this request.
   const cancel = (): void => void handle.cancel().catch(() => undefined)
-  await withAbortListener(cancelSignal, cancel, () => handle.watch({ onChange, signal: leaveSignal }))
-  return runResult(formatWorkId({ type: 'run', workflowId: handle.workflowId }), await handle.result(), options)
+  const tree = await withAbortListener(cancelSignal, cancel, () => handle.watch({ onChange, signal: leaveSignal }))
+  const { workflowId } = handle
+  const result = await runResult(formatWorkId({ type: 'run', workflowId }), await handle.result(), options)
+  const files = tree.files?.filter(({ path }) => path.startsWith(`${outputFolder}/`))
+  return withFiles(result, options.ptc, { workflowId, files })
 }

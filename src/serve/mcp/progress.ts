@@ -32,6 +32,7 @@ const phaseTexts: Readonly<Record<Phase['type'], string>> = {
   rebuilding: 'The sandbox is rebuilt',
   waking: 'The sandbox starts again',
   running_code: 'The code runs',
+  moving_files: 'Files are moved',
   waiting_for_calls: 'The code waits for calls',
   paused: 'It is paused',
   compensating: 'Calls are compensated',

@@ -4,6 +4,7 @@ import {
   type CallToolRequest,
   type CallToolResult,
   type InputRequiredResult,
+  isCallToolResult,
   type McpServerFactory,
   ProtocolError,
   ProtocolErrorCode,
@@ -18,6 +19,7 @@ import type { JsonObject } from '../../common/json/json.js'
 import { packageInfo } from '../../platform/package-info.js'
 import { noDecisions, parseRoundState, type RoundState, sendDecisions } from './decisions.js'
 import { followCode, followNewRun, followWork } from './follow.js'
+import { LinkedFiles, registerResources } from './files.js'
 import type { McpHost, OfferedTools } from './host.js'
 import { argumentsOf, errorResult, textResult } from './results.js'
 import { createTask, registerTasks } from './tasks.js'
@@ -39,6 +41,7 @@ const maxRounds = 1_000
  * @param closing aborted when this process ends the connections by itself
  */
 export function createServer(host: McpHost, closing: AbortSignal): McpServerFactory {
+  const linked = new LinkedFiles()
   return ({ era, requestInfo }) => {
     const server = new Server(
       { name: 'durable-ptc', title: 'durable-ptc', version: packageInfo().version },
@@ -46,6 +49,7 @@ export function createServer(host: McpHost, closing: AbortSignal): McpServerFact
         instructions,
         capabilities: {
           tools: {},
+          resources: {},
           logging: {},
           ...(era === 'legacy' && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
         },
@@ -60,12 +64,15 @@ export function createServer(host: McpHost, closing: AbortSignal): McpServerFact
     server.setRequestHandler('tools/list', async () => ({ tools: [...listServerTools(await host.tools())] }))
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       try {
-        return await callTool({ host, server, connection, params, context })
+        const result = await callTool({ host, server, connection, params, context })
+        if (isCallToolResult(result)) linked.add(result)
+        return result
       } catch (thrown) {
         if (thrown instanceof ProtocolError || context.mcpReq.signal.aborted) throw thrown
         return errorResult(thrown instanceof z.ZodError ? new Error(z.prettifyError(thrown)) : thrown)
       }
     })
+    registerResources(server, host, linked)
     if (era === 'legacy') registerTasks(server, host)
     return server
   }
@@ -113,7 +120,7 @@ function workOf({ host, connection, params: { name } }: ToolRequest, args: JsonO
     }
     case serverTools.agent: {
       const { wait_seconds: waitSeconds, ...input } = parseArguments('agent', args)
-      return { follow: followNewRun(() => ptc.startAgent(input), { values, limit }), waitSeconds }
+      return { follow: followNewRun(() => ptc.startAgent(input), { ptc, values, limit }), waitSeconds }
     }
     case serverTools.wait: {
       const { id, wait_seconds: waitSeconds } = parseArguments('wait', args)
@@ -123,7 +130,7 @@ function workOf({ host, connection, params: { name } }: ToolRequest, args: JsonO
       if (!offered.tools.some((tool) => tool.name === name))
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`)
       const start = () => ptc.startCall({ tool: name, arguments: args })
-      return { follow: followNewRun(start, { values, limit }), waitSeconds: directWaitSeconds }
+      return { follow: followNewRun(start, { ptc, values, limit }), waitSeconds: directWaitSeconds }
     }
   }
 }

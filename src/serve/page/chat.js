@@ -1,6 +1,7 @@
 // A conversation: its history, its stream, its status, and the calls that wait for a person.
 
 import { showCalls } from './approvals.js'
+import { showFile } from './files.js'
 import {
   append,
   attempt,
@@ -70,13 +71,13 @@ export class Chat {
     }
   }
 
-  async send(text, { steer, attachments }) {
+  async send(text, { steer, attachments, files }) {
     const id = crypto.randomUUID()
-    const names = attachments.map(({ name }) => `[${name}]\n`)
+    const names = [...attachments, ...files].map(({ name, path }) => `[${name ?? path}]\n`)
     const element = append(this.log, 'div', 'user queued', names.join('') + text)
     this.sent.set(id, element)
     try {
-      await post(`${this.path}/messages`, { text, id, steer, attachments })
+      await post(`${this.path}/messages`, { text, id, steer, attachments, ...(files.length > 0 && { files }) })
     } catch (error) {
       element.remove()
       this.sent.delete(id)
@@ -214,6 +215,12 @@ export class Chat {
       case 'call.deferred':
       case 'call.failed':
         this.block(unit, 'end', 'p', 'call').textContent = `${event.tool}: ${event.status ?? event.type.slice(5)}`
+        break
+      case 'file.uploaded':
+        this.block(unit, 'file', 'p', 'note').textContent = `uploaded: ${event.path}`
+        break
+      case 'file.kept':
+        showFile(this.block(unit, 'file', 'p', 'call'), this.path, event)
         break
       case 'compaction.started':
         this.block(unit, 'end', 'p', 'note').textContent = `compaction of ${event.tokensBefore} tokens …`

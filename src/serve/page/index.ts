@@ -20,6 +20,7 @@ const policy = [
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
+  'img-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -32,6 +33,7 @@ const files: Readonly<Record<string, readonly [file: string, type: string]>> = {
   '/page/page.css': ['page.css', 'text/css'],
   '/page/page.js': ['page.js', 'text/javascript'],
   '/page/chat.js': ['chat.js', 'text/javascript'],
+  '/page/files.js': ['files.js', 'text/javascript'],
   '/page/approvals.js': ['approvals.js', 'text/javascript'],
   '/page/requests.js': ['requests.js', 'text/javascript'],
 }

@@ -41,21 +41,30 @@ function onSubmit(id, action) {
 async function sendText(steer) {
   const { value } = byId('text')
   if (value.trim() === '') return
-  const files = [...byId('files').files]
-  await chat.send(value, { steer, attachments: await Promise.all(files.map(toAttachment)) })
+  const chosen = await Promise.all([...byId('files').files].map(read64))
+  const attachments = chosen.filter(({ type }) => attachmentTypes.includes(type))
+  const files = chosen.filter(({ type }) => !attachmentTypes.includes(type))
+  await chat.send(value, {
+    steer,
+    attachments: attachments.map(({ data, name }) => ({ data, name })),
+    files: files.map(({ data, name }) => ({ data, path: name })),
+  })
   if (byId('text').value === value) byId('text').value = ''
   byId('files').value = ''
 }
 
-/** The bytes of a file in base64. The server determines its type from its content. */
-async function toAttachment(file) {
+/** What the model reads by itself. All other files are for its code. */
+const attachmentTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf']
+
+/** The bytes of a file in base64. The server determines the type of an attachment from its content. */
+async function read64(file) {
   const reader = new FileReader()
   const url = await new Promise((resolve, reject) => {
     reader.addEventListener('load', () => resolve(reader.result))
     reader.addEventListener('error', () => reject(reader.error))
     reader.readAsDataURL(file)
   })
-  return { data: url.slice(url.indexOf(',') + 1), name: file.name }
+  return { data: url.slice(url.indexOf(',') + 1), name: file.name, type: file.type }
 }
 
 onSubmit('open', async () => openChat(byId('name').value))

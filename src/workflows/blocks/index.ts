@@ -16,4 +16,5 @@ export { runAgent, runProgram, type AgentType, type ChildAgentResult } from './c
 export { callTool, type ToolType } from './tool-calls.js'
 export { type ExecuteCodeOptions, openSession, type WorkflowSession } from './workflow-session.js'
 export type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../common/run/runs.js'
+export type { LostFile, StoredFile } from '../../common/files/files.js'
 export type { CellOutcome } from '../../common/calls/outcomes.js'

@@ -2,6 +2,7 @@ import { resultCharacters } from '../../common/run/limits.js'
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow'
 import type { ErrorCode } from '../../common/errors.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
+import type { StoredFile } from '../../common/files/files.js'
 import type { ProgramInput } from '../../common/run/runs.js'
 import { problemOfCellLanguage } from '../cell/cell-language.js'
 import { closeRuntime, type CodeRuntime, createCodeRuntime } from '../cell/code-runtime.js'
@@ -10,7 +11,13 @@ import { closeEmbeddedRun, openEmbeddedRun } from '../start-run.js'
 import { rejection } from '../temporal/failures.js'
 
 /** Options of a session of a workflow. `input` is variable `input_data` of its code. */
-export type SessionOptions = Pick<ProgramInput, 'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'>
+export interface SessionOptions extends Pick<
+  ProgramInput,
+  'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'
+> {
+  /** Files for the code, which are stored already. With some, or with `[]`, outcomes have the artifacts of the code. */
+  readonly files?: readonly StoredFile[]
+}
 
 export interface ExecuteCodeOptions {
   /** The language of the code, one of those of the session. Default: its first. */

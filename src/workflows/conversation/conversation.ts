@@ -86,6 +86,7 @@ export class Conversation {
     const problem = problemOfSend(message, this.#input)
     if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
     if (this.#messages.isKnown(id)) return
+    if (this.#turns) requireFiles(this.#turns, message.files)
     if (this.#isClosing) throw this.#closedFailure()
     if (this.#messages.isQueueFull)
       throw rejection('CONVERSATION_FULL', `${maxQueuedMessages} messages wait in conversation ${this.#input.name}`)
@@ -242,6 +243,7 @@ export class Conversation {
     const turnLimit = before.turns + run.config.limits.turns
     try {
       if (message?.messages) await this.#replaceMessages(turns, message.messages)
+      if (message) addFiles(turns, message.files)
       if (message) turns.messages.addMessage(message)
       const answered = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
       const outcome = answered && (await turns.releaseAnswer(answered))
@@ -258,10 +260,11 @@ export class Conversation {
   }
 
   /** Adds the messages that steer. The model reads them with the next turn. */
-  #joinSteering({ messages }: AgentTurns): void {
+  #joinSteering({ messages, calls: { run } }: AgentTurns): void {
     // While hosted code waits, the next user message may contain only results.
     if (messages.hosted.open.length > 0) return
     const joining = this.#messages.joinSteering()
+    for (const { files } of joining) if (files) run.files.add(files)
     messages.addPending(joining.flatMap(({ text, attachments }) => messageBlocks(text, attachments)))
   }
 
@@ -306,6 +309,18 @@ export class Conversation {
   #closedFailure(): ApplicationFailure {
     return rejection('CONVERSATION_CLOSED', `conversation ${this.#input.name} is closed`)
   }
+}
+
+/** @throws ApplicationFailure for files that the conversation can't have */
+function requireFiles({ calls: { run } }: AgentTurns, files: SendInput['files']): void {
+  const problem = files && run.files.problemOf(files, run.config.limits.tmpBytes)
+  if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', `the conversation refuses the files: ${problem}`)
+}
+
+/** Adds the files of a message. It may have been accepted before the configuration was read. */
+function addFiles(turns: AgentTurns, files: SendInput['files']): void {
+  requireFiles(turns, files)
+  if (files) turns.calls.run.files.add(files)
 }
 
 /**

@@ -16,7 +16,7 @@ interface AcceptedMessage {
   readonly number: number
 }
 
-export interface QueuedMessage extends AcceptedMessage, Pick<SendInput, 'text' | 'attachments' | 'messages'> {
+export interface QueuedMessage extends AcceptedMessage, Pick<SendInput, 'text' | 'attachments' | 'files' | 'messages'> {
   readonly steer: boolean
 }
 
@@ -93,9 +93,9 @@ export class Messages {
     return this.#state.answers.find((answered) => answered.id === id)?.answer
   }
 
-  accept(id: string, { text, steer = false, attachments, messages }: SendInput): void {
+  accept(id: string, { text, steer = false, attachments, files, messages }: SendInput): void {
     const accepted = this.#state.accepted + 1
-    const more = defined({ attachments, messages })
+    const more = defined({ attachments, files, messages })
     const message: QueuedMessage = { id, number: accepted, text, steer, ...more }
     this.#state = { ...this.#state, accepted, queue: [...this.#state.queue, message] }
   }

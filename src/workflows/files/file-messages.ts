@@ -1,19 +1,72 @@
 import { defineQuery, defineUpdate, setHandler } from '@temporalio/workflow'
-import type { StoredFile } from '../../common/files/files.js'
+import { type Deferred, deferred } from '../../common/async/deferred.js'
+import { problemOfUploads, type StoredFile } from '../../common/files/files.js'
 import { filesMessages } from '../../common/names.js'
 import type { Run } from '../run/run.js'
-import { rejection } from '../temporal/failures.js'
+import { failWorkflowOnError, rejection } from '../temporal/failures.js'
 
 const upload = defineUpdate<void, [readonly StoredFile[]]>(filesMessages.upload)
 const list = defineQuery<readonly StoredFile[]>(filesMessages.list)
 
-/** Handles the update by which a client uploads files, and the query for the files of a run. */
-export function handleFileMessages({ files, config }: Pick<Run, 'files' | 'config'>): void {
-  setHandler(upload, (uploads) => files.add(uploads), {
-    validator: (uploads: unknown) => {
-      const problem = files.problemOf(uploads, config.limits.tmpBytes)
-      if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', `the run refuses the files: ${problem}`)
-    },
+type RunWithFiles = Pick<Run, 'files' | 'config'>
+
+/** Uploads that came before the run has read its configuration. */
+interface EarlyUploads {
+  readonly uploads: readonly StoredFile[]
+  readonly added: Deferred<void>
+}
+
+/**
+ * Handles the update by which a client uploads files, and the query for the files of a run. Called before the first
+ * await of a workflow: a client may upload as soon as the workflow has started, and the SDK then rejects updates
+ * without a handler.
+ *
+ * @param starting nothing has waited for it yet: the run gets early uploads before its first code
+ */
+export function handleFileMessages(starting: Promise<{ readonly run: RunWithFiles }>): void {
+  let started: RunWithFiles | undefined
+  const early: EarlyUploads[] = []
+  const begin = ({ run }: { readonly run: RunWithFiles }): void => {
+    started = run
+    for (const { uploads, added } of early) {
+      addTo(run, uploads).then(
+        () => added.resolve(),
+        (thrown: unknown) => added.reject(thrown),
+      )
+    }
+  }
+  const fail = (thrown: unknown): void => {
+    for (const { added } of early) added.reject(thrown)
+  }
+  starting.then(begin, fail)
+  const add = (uploads: readonly StoredFile[]): Promise<void> => {
+    if (started) return addTo(started, uploads)
+    const added = deferred<void>()
+    early.push({ uploads, added })
+    return added.promise
+  }
+  setHandler(upload, (uploads) => failWorkflowOnError(() => add(uploads)), {
+    validator: (uploads: unknown) =>
+      requireNone(started ? problemOf(started, uploads) : problemOfUploads(uploads, Infinity)),
   })
-  setHandler(list, () => files.all)
+  setHandler(list, () => started?.files.all ?? [])
+}
+
+/**
+ * Adds files before it returns a promise.
+ *
+ * @throws ApplicationFailure for files that the run can't have: other files may have come meanwhile
+ */
+async function addTo(run: RunWithFiles, uploads: readonly StoredFile[]): Promise<void> {
+  requireNone(problemOf(run, uploads))
+  run.files.add(uploads)
+}
+
+function problemOf({ files, config }: RunWithFiles, uploads: unknown): string | undefined {
+  return files.problemOf(uploads, config.limits.tmpBytes)
+}
+
+/** @throws ApplicationFailure */
+function requireNone(problem: string | undefined): void {
+  if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', `the run refuses the files: ${problem}`)
 }

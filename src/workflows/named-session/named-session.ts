@@ -109,7 +109,7 @@ export class NamedSession {
     this.#admit(reliedOn)
   }
 
-  #admit({ sandbox, language, cellLanguage, context, inputDigest }: Omit<ExecuteInput, 'source'>): void {
+  #admit({ sandbox, language, cellLanguage, context, inputDigest, files }: Omit<ExecuteInput, 'source'>): void {
     if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
     if (context !== undefined && canonicalJson(context) !== this.#context) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with another context`)
@@ -119,6 +119,7 @@ export class NamedSession {
     }
     if (this.#runtime === undefined) return
     const { config } = this.#runtime.run
+    this.#requireFiles(this.#runtime.run, files)
     this.#requireLanguage(config, language, cellLanguage)
     const { backend } = this.#runtime.session.sandbox
     if (sandbox !== undefined && backend !== 'auto' && sandbox !== 'auto' && sandbox !== backend) {
@@ -142,12 +143,24 @@ export class NamedSession {
    *
    * @throws ApplicationFailure SESSION_CLOSED, and failures of the engine
    */
-  execute({ source, language, cellLanguage }: ExecuteInput, execution: ExecutionRequest): Promise<ExecuteResult> {
+  execute(
+    { source, language, cellLanguage, files }: ExecuteInput,
+    execution: ExecutionRequest,
+  ): Promise<ExecuteResult> {
     return this.#enqueue((runtime) => {
       // It was accepted before the configuration was read.
       this.#requireLanguage(runtime.run.config, language, cellLanguage)
+      this.#requireFiles(runtime.run, files)
+      if (files) runtime.run.files.add(files)
       return this.#executeNow(runtime, { source, language: cellLanguage }, execution)
     })
+  }
+
+  /** @throws ApplicationFailure for files that the session can't have */
+  #requireFiles({ files, config }: Run, uploads: ExecuteInput['files']): void {
+    const problem = uploads && files.problemOf(uploads, config.limits.tmpBytes)
+    if (problem !== undefined)
+      throw rejection('RUN_INPUT_INVALID', `session ${this.#name} refuses the files: ${problem}`)
   }
 
   /** @throws ApplicationFailure for code of another language */

@@ -213,11 +213,13 @@ export class Sandbox {
 
   /** Stores files of the sandbox. A host that does not answer, and one without the sandbox, is `gone`. */
   async storeFiles(step: number, files: readonly FoundFile[]): Promise<StoreFilesResult> {
-    const { limits } = this.#config
+    const { limits, context } = this.#config
+    const requester = requesterOf(context)
     // Code that has taken over its runner may report more than fits into the sandbox.
     const maxBytes = this.#run.isStorageExhausted ? 0 : limits.tmpBytes
     try {
-      const input = { session: this.#ref, step, limits: pickStepLimits(limits), maxBytes, files }
+      const ofEvents = defined({ requester })
+      const input = { session: this.#ref, step, limits: pickStepLimits(limits), maxBytes, files, ...ofEvents }
       const result = await activities.storeFiles(input, this.hostQueue, this.#config.timeouts)
       if (result.type === 'stored') this.#run.addStoredBytes(bytesOfFiles(result.files))
       return result

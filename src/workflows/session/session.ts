@@ -153,9 +153,10 @@ export class Session {
   }
 
   /** Writes a file into the sandbox, between two cells. Returns why it could not be written; undefined when it was. */
-  async writeFile({ path, parts }: StoredFile): Promise<string | undefined> {
+  async writeFile({ path, parts, bytes, sha256, mediaType }: StoredFile): Promise<string | undefined> {
     for (const [index, content] of parts.entries()) {
-      const input = { type: 'file', path, offset: index * partBytes, content } as const
+      const whole = index === parts.length - 1 && { whole: { bytes, sha256, mediaType } }
+      const input = { type: 'file', path, offset: index * partBytes, content, ...whole } as const
       const result = await this.executeStep(input, { outputLimit: 0 })
       if (result.type === 'failed') return result.error
       if (result.type === 'lost' || result.type === 'diverged') return result.reason

@@ -46,6 +46,7 @@ export interface TestEnvironmentOptions
       | 'openapi'
       | 'skills'
       | 'credentials'
+      | 'files'
       | 'model'
       | 'providers'
       | 'budget'
@@ -119,6 +120,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       openapi: options.openapi,
       skills: options.skills,
       credentials: options.credentials,
+      files: options.files,
       model: { name: 'scripted', ...options.model },
       providers: options.providers,
       sandbox: { backend, docker: { runtime }, warm: 0 }, // a warm interpreter costs more than it saves

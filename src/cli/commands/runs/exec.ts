@@ -10,6 +10,7 @@ import {
   languageOption,
   sandboxOption,
   type SandboxOption,
+  uploadOption,
   usageError,
 } from '../options.js'
 import type { OverrideOptions } from '../../run/options.js'
@@ -19,6 +20,7 @@ interface Options extends ConfigOption, JsonOption, SandboxOption, OverrideOptio
   readonly session?: string
   readonly resume?: boolean
   readonly interactive?: boolean
+  readonly upload?: readonly string[]
 }
 
 export function execCommand(): Command {
@@ -54,6 +56,7 @@ Examples:
       process.exitCode = await exec(script, options)
     })
   for (const option of dataOptions()) command.addOption(option)
+  command.addOption(uploadOption().conflicts('interactive'))
   // A session keeps the limits it began with.
   for (const option of boundOptions()) command.addOption(option.conflicts(['session', 'interactive']))
   return command

@@ -48,6 +48,7 @@ The answer goes to stdout, progress to stderr. Ctrl-C cancels the run, a second 
 Examples:
   ptc run "Which engineers exceeded their travel budget in Q3?"
   ptc run --agent analyst --input orders.json "Which customers pay late?"
+  ptc run --upload sales.csv "Draw the sales by month"
   ptc run --mode autonomous "Fix the totals of Q3, and check them"
   ptc run --json "How many invoices are open?" | jq -r .answer
   ptc watch $(ptc run --detach "Summarise last week")`,

@@ -51,6 +51,8 @@ function describePhase({ phase, waitsFor }: RunTree): string {
       return 'resuming the sandbox'
     case 'running_code':
       return `cell ${phase.cell} runs`
+    case 'moving_files':
+      return 'moving files'
     case 'waiting_for_calls':
       return describeCallWaits(waitsFor, phase.open)
     case 'paused':

@@ -5,6 +5,7 @@ import { formatBytes, formatDuration } from '../../../common/text/format.js'
 import { pluralize } from '../../../common/text/text.js'
 import type { CellNode } from '../../../client/run-tree/index.js'
 import type { Branch } from './branch.js'
+import { fileLines } from '../text/files.js'
 import { callBranches } from './call-branch.js'
 import { part, justify } from '../text/line.js'
 import { formatSpan, joinFacts, type RenderContext } from './render-context.js'
@@ -19,6 +20,7 @@ const maxOutputLines = 10
 export function cellBranch(cell: CellNode, context: RenderContext): Branch {
   const { code, language } = displayOfCell(cell)
   const { number, status, output, stderr, error, exitCode, calls, owner, rebuilds, wakes } = cell
+  const files = fileLines(cell.files, cell.lostFiles, context)
   const callCount = owner?.toolCalls ?? calls.length
   const right = joinFacts(
     language === undefined ? undefined : oneLine(language),
@@ -45,6 +47,7 @@ export function cellBranch(cell: CellNode, context: RenderContext): Branch {
               body: (columns: number) => textBlock(output, { columns, limit, stderr }),
             },
           ]),
+      ...(files.length === 0 ? [] : [{ head: () => [part('files', 'dim')], body: () => files }]),
       ...(error === undefined
         ? []
         : [

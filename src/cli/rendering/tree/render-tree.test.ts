@@ -26,6 +26,12 @@ test('the tree renders a continued run with external values', async () => {
   )
 })
 
+test('the tree renders the uploads of a run and the artifacts of its cells', async () => {
+  await expect(renderTree(await recordedTree('files'), plain)).toMatchFileSnapshot(
+    '../../../../test/fixtures/run-tree/drawn/files.txt',
+  )
+})
+
 test('the tree renders a cancelled run', async () => {
   await expect(renderTree(await recordedTree('cancelled'), plain)).toMatchFileSnapshot(
     '../../../../test/fixtures/run-tree/drawn/cancelled.txt',

@@ -16,6 +16,7 @@ import { describeCompaction } from '../text/compaction.js'
 import { createColors } from '../text/colors.js'
 import { formatCost, formatTokens } from '../../../common/text/format.js'
 import { formatLine, justify, type Line, part, type Style, wrapFacts } from '../text/line.js'
+import { fileLines, isUpload } from '../text/files.js'
 import { oneLine } from '../text/sanitize.js'
 import { formatAttempts, formatSpan, joinFacts, type RenderContext } from './render-context.js'
 import { formatStatus, type DisplayStatus, statusMark } from './status-mark.js'
@@ -107,10 +108,16 @@ function headerLines(tree: RunTree, context: RenderContext, columns: number): re
     ...indented(environment.join(' · '), 'dim'),
     ...indented(asked === '' ? '' : `asked by ${asked}`, 'dim'),
     ...indented(question, 'plain', context.full ? undefined : maxQuestionLines),
+    ...uploadLines(tree, context),
     ...(tree.lacksBeginning ? indented(missingHistoryNotice, 'yellow') : []),
     ...waitLines(tree, sinceTime, columns - 2).map((line) => [part('  '), ...line]),
     ...tree.unserved.flatMap((queue) => indented(describeUnserved(queue, context.now), 'yellow')),
   ]
+}
+
+function uploadLines({ files = [] }: RunTree, context: RenderContext): readonly Line[] {
+  const lines = fileLines(files.filter(isUpload), [], context)
+  return lines.map((line) => [part('  '), part('upload ', 'dim'), ...line])
 }
 
 const missingHistoryNotice = 'Earlier histories of this run were deleted (retention); the tree starts later.'

@@ -80,6 +80,7 @@ export function buildTree(
     unserved: [],
     waitsFor: end ? [] : waitsOf(turns, paused),
     ...defined({ requester }),
+    ...(run.files.size > 0 && { files: [...run.files.values()] }),
     turns,
     compactions: run.compactions.map((record) => compactionNode(record, context.isRunEnded)),
     totals: countsOf(agent ?? program) ?? countNodes(turns, run, carriedState?.counts ?? zeroCounts),
@@ -159,7 +160,7 @@ const unreadableReply = { code: 'UNKNOWN', message: 'the reply cannot be read' }
 
 function cellNode(cell: CellDraft, context: CallContext): CellNode {
   const { number, code, language, startedAt, endedAt, status, liveOutput, error, steps, calls } = cell
-  const { toolUseId, owner, rebuilds, wakes, measures } = cell
+  const { toolUseId, owner, rebuilds, wakes, measures, files, lostFiles } = cell
   const isInterrupted = status === 'running' && context.isRunEnded
   const { output, stderr } = printedText(cell, context)
   return {
@@ -179,6 +180,8 @@ function cellNode(cell: CellDraft, context: CallContext): CellNode {
     rebuilds,
     wakes,
     calls: callNodes(calls, context, toolUseId),
+    ...(files.length > 0 && { files }),
+    ...(lostFiles.length > 0 && { lostFiles }),
     ...(owner && { owner: { workflowId: owner.workflowId, toolCalls: owner.toolCalls } }),
   }
 }

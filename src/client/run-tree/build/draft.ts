@@ -1,3 +1,4 @@
+import type { LostFile, StoredFile } from '../../../common/files/files.js'
 import type { CellMeasures } from '../../../common/calls/outcomes.js'
 import type { TextRange } from '../../../common/text/text-ranges.js'
 import type { Externalizable } from '../../../common/json/external-value.js'
@@ -25,6 +26,8 @@ export interface RunDraft {
   sandbox: string | undefined
   model: string | undefined
   tools: RunTools
+  /** The files of the run by path, in the order in which they came. */
+  readonly files: Map<string, StoredFile>
   readonly compactions: ActivityRecord[]
   /** Replies to services of tools. */
   readonly samplings: ActivityRecord[]
@@ -72,6 +75,9 @@ export interface CellDraft {
   liveOutput: string
   error: string | undefined
   measures: CellMeasures
+  /** The artifacts of the cell, and those that were lost. */
+  files: readonly StoredFile[]
+  lostFiles: readonly LostFile[]
   rebuilds: number
   wakes: number
   /** Why the sandbox was lost. The cell ends with this reason only if no rebuild follows. */
@@ -128,12 +134,14 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
     sandbox: undefined,
     model: carriedState?.config.model.name,
     tools: carriedState ? toolsOf(carriedState.config) : new Map(),
+    files: new Map(),
     compactions: [],
     samplings: [],
     rebuilds: 0,
     wakes: 0,
   }
   if (!carriedState) return run
+  addFiles(run, [...(carriedState.files?.uploads ?? []), ...(carriedState.files?.artifacts ?? [])])
   const suspendedCell = carriedState.cell ?? carriedState.suspendedCell?.cell
   const turn = emptyTurn(suspendedCell?.turn ?? carriedState.counts.turns)
   run.turns.push(turn)
@@ -144,6 +152,14 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
   return run
 }
 
+/** Adds files to a run. A file of the same path is replaced. */
+export function addFiles({ files: byPath }: RunDraft, files: readonly StoredFile[]): void {
+  for (const file of files) {
+    byPath.delete(file.path)
+    byPath.set(file.path, file)
+  }
+}
+
 /** Returns a copy. Changes of the copy do not change the original. */
 export function copyRunDraft(run: RunDraft): RunDraft {
   const copies = new Map([...run.cells].map(([number, cell]) => [number, copyCell(cell)]))
@@ -152,7 +168,14 @@ export function copyRunDraft(run: RunDraft): RunDraft {
     cells: turn.cells.map((cell) => copies.get(cell.number) ?? copyCell(cell)),
     directCalls: new Map(turn.directCalls),
   }))
-  return { ...run, turns, cells: copies, compactions: [...run.compactions], samplings: [...run.samplings] }
+  return {
+    ...run,
+    turns,
+    cells: copies,
+    files: new Map(run.files),
+    compactions: [...run.compactions],
+    samplings: [...run.samplings],
+  }
 }
 
 function copyCell(cell: CellDraft): CellDraft {
@@ -178,6 +201,8 @@ export function emptyCell(number: number, code: Externalizable<string>, startedA
     liveOutput: '',
     error: undefined,
     measures: {},
+    files: [],
+    lostFiles: [],
     rebuilds: 0,
     wakes: 0,
     lossReason: undefined,

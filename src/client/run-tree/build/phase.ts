@@ -25,6 +25,8 @@ export function phaseOf(
     if (input.type === 'model' || input.type === 'compaction') return { type: 'model', turn: input.turn }
     if (input.type === 'open') return openingPhase(input.reason, cell)
     if (input.type === 'compensation') return { type: 'compensating' }
+    if (input.type === 'files' || (input.type === 'step' && input.step?.input.type === 'file'))
+      return { type: 'moving_files' }
     if (input.type === 'step') {
       return input.step && cell !== undefined ? { type: 'running_code', cell } : { type: 'rebuilding', cell }
     }

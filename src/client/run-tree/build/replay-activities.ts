@@ -1,4 +1,5 @@
 import {
+  addFiles,
   resultOf,
   copyRunDraft,
   createRunDraft,
@@ -57,6 +58,7 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       run.backend = config?.backend
       run.model = config?.model.name
       if (config) run.tools = toolsOf(config)
+      addFiles(run, config?.files?.uploads ?? [])
       return
     }
     case 'model':
@@ -76,6 +78,10 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
       return
     case 'step':
       return applyStep(run, record, input)
+    case 'files':
+      return applyArtifacts(run, record)
+    case 'upload':
+      return addFiles(run, input.files)
     case 'tool':
       return applyToolCall(run, record, input)
     case 'approval':
@@ -153,6 +159,8 @@ function applySessionOpen(run: RunDraft, record: ActivityRecord, reason: 'new' |
 }
 
 function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepInput): void {
+  // A file is written between two cells.
+  if (step?.input.type === 'file') return
   if (step?.input.type === 'cell' && !run.cells.has(step.input.cell)) {
     const { cell, source: code, language } = step.input
     startCell(run, cell, { code, language }, record.scheduledAt)
@@ -174,6 +182,16 @@ function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepI
     const noOutcome = { toolUseId: undefined, described, activity: undefined, delivered: undefined }
     cell.calls.set(described.index, { ...position, ...noOutcome })
   }
+}
+
+/** Applies the artifacts of the last cell, which has ended. */
+function applyArtifacts(run: RunDraft, record: ActivityRecord): void {
+  const stored = resultOf(record, 'files')
+  const cell = [...run.cells.values()].at(-1)
+  if (!stored || !cell) return
+  cell.files = stored.files
+  cell.lostFiles = stored.lost
+  addFiles(run, stored.files)
 }
 
 function startCell(

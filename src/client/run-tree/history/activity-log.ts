@@ -8,6 +8,7 @@ import { ChildCallLog } from './child-call-log.js'
 import { parseActivityInput, parseActivityResult } from './activity-payloads.js'
 import { Decisions } from './decisions.js'
 import { sharedCellRecord } from './shared-cells.js'
+import { uploadRecord } from './uploads.js'
 import { type ActivityRecord, openRecord } from './activity-record.js'
 
 /** The activities of one execution, from their events. */
@@ -102,6 +103,8 @@ export class ActivityLog {
     if (this.#childCalls.read(event, at)) return
     const decision = this.#decisions.read(event)
     if (decision) this.#records.push(decision)
+    const upload = uploadRecord(this.#reader, event, at)
+    if (upload) this.#records.push(upload)
     const sharedCell = sharedCellRecord(this.#reader, event, at)
     if (sharedCell) this.#records.push(sharedCell)
     const cancelled = event.activityTaskCanceledEventAttributes

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { CallPosition } from '../../../common/calls/calls.js'
+import type { LostFile, StoredFile } from '../../../common/files/files.js'
 import { activityNames, compensationActivity, parseCallActivityId } from '../../../common/names.js'
 import type { ValueRef } from '../../../common/json/external-value.js'
 import {
@@ -34,6 +35,12 @@ interface FollowUpContext {
   readonly now: number
   readonly turn: number
   readonly cell: number
+}
+
+/** What became of the artifacts of a cell. */
+interface StoredArtifacts {
+  readonly files: readonly StoredFile[]
+  readonly lost: readonly LostFile[]
 }
 
 /** A decision on a call, or the completion of a deferred call without the result. */
@@ -73,6 +80,10 @@ export type ActivityInput =
       readonly step: { readonly number: number; readonly input: StepInput } | null
       readonly followUps?: FollowUpContext | undefined
     }
+  /** Stores artifacts of the cell that has ended. */
+  | { readonly type: 'files' }
+  /** Not an activity: the update by which a client uploaded files. */
+  | { readonly type: 'upload'; readonly files: readonly StoredFile[] }
   | { readonly type: 'close' }
   | { readonly type: 'tool'; readonly call: ToolInput; readonly followUps?: FollowUpContext | undefined }
   /** Requests the approval of a call. */
@@ -110,6 +121,7 @@ export type ActivityResult =
   | { readonly type: 'open'; readonly backend: string; readonly description: string }
   | { readonly type: 'step'; readonly result: StepResult }
   | { readonly type: 'park'; readonly isCheckpointed: boolean }
+  | ({ readonly type: 'files' } & StoredArtifacts)
   | { readonly type: 'approval'; readonly isNeeded: boolean }
   /** `preview` is undefined for an external result. */
   | { readonly type: 'tool'; readonly preview?: string; readonly bytes: number; readonly ref?: ValueRef }
@@ -152,6 +164,8 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
       })
     case activityNames.parkSession:
       return { type: 'park' }
+    case activityNames.storeFiles:
+      return { type: 'files' }
     case activityNames.closeSession:
       return { type: 'close' }
     case activityNames.clientCall:
@@ -230,6 +244,11 @@ export function parseActivityResult(
       return parse(shapes.approvalResult, value, (data) => ({ type: 'approval', ...data }))
     case 'park':
       return { type: 'park', isCheckpointed: value === true }
+    case 'files':
+      return parse(shapes.storeFilesResult, value, (stored) =>
+        stored.type === 'gone' ? other : { ...stored, type: 'files' },
+      )
+    case 'upload':
     case 'compensation':
     case 'question':
     case 'close':

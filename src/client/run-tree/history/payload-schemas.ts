@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { StoredFile } from '../../../common/files/files.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { budgetItems } from '../../../common/budget/budget.js'
-import { externalizableString } from '../values/external-values.js'
+import { byteCount, digest, externalizableString, externalValueShape } from '../values/external-values.js'
 
 /**
  * The parts of payloads that the tree reads. Only these fields are validated. The tree leaves out a payload that does
@@ -96,6 +97,26 @@ const cellOutcome = z.discriminatedUnion('status', [
 ])
 export const programResult = z.object({ outcome: cellOutcome, compensation, ...counts })
 
+const storedFile: z.ZodType<StoredFile> = z.object({
+  path: z.string(),
+  bytes: byteCount,
+  sha256: digest,
+  mediaType: z.string(),
+  parts: z.array(externalValueShape),
+  pixels: z.object({ width: z.number(), height: z.number() }).exactOptional(),
+  preview: z.string().exactOptional(),
+})
+/** The argument of the update that uploads files. */
+export const uploads = z.array(storedFile)
+export const storeFilesResult = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('stored'),
+    files: z.array(storedFile),
+    lost: z.array(z.object({ path: z.string(), problem: z.string() })),
+  }),
+  z.object({ type: z.literal('gone') }),
+])
+
 export const runConfig = z.object({
   tools: z.array(
     z.object({
@@ -109,6 +130,7 @@ export const runConfig = z.object({
   ),
   model: z.object({ name: z.string() }),
   backend: z.string(),
+  files: z.object({ uploads }).optional(),
 })
 
 /** An outcome without its value: a result may be large, and the tool's activity has it. */
@@ -249,6 +271,7 @@ export const runState = z.object({
   codeRuntime: z.object({ session: z.object({ sandbox: z.object({ ref: session }) }) }).optional(),
   cell: cellState.optional(),
   suspendedCell: z.object({ cell: cellState }).nullish(),
+  files: z.object({ uploads, artifacts: z.array(storedFile) }).optional(),
 })
 
 const position = z.object({ turn: z.number(), cell: z.number(), index: z.number() })

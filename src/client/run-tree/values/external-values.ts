@@ -16,7 +16,7 @@ const externalValueSchema = z.object({
 })
 
 /** Validates an external value, because a tool result may use the same key for something else. */
-const externalValueShape: z.ZodType<ExternalValue> = externalValueSchema.transform((value) =>
+export const externalValueShape: z.ZodType<ExternalValue> = externalValueSchema.transform((value) =>
   externalValue(value[externalValueKey]),
 )
 

@@ -10,7 +10,8 @@ def content(name):
         return base64.b64encode(file.read()).decode()
 
 
-environment = {**os.environ, "THIS_SH": "/bin/bash", "TMPDIR": "/tmp", "BUILD_DIR": "/tmp", "PATH": ".:" + os.environ["PATH"]}
+variables = {"THIS_SH": "/bin/bash", "TMPDIR": "/tmp", "BUILD_DIR": "/tmp", "PATH": ".:" + os.environ["PATH"]}
+environment = {**os.environ, **variables}
 with open("/tmp/test-output", "wb") as output:
     try:
         subprocess.run(

@@ -1,5 +1,5 @@
-"""Cells in bash. Each is a script in a process of its own, so `exit`, `set -e` and EXIT traps are as in any script. It is
-a file: with `bash -c`, some errors would end the script, and `$BASH_SOURCE` and `caller` would not know it.
+"""Cells in bash. Each is a script in a process of its own, so `exit`, `set -e` and EXIT traps are as in any script. It
+is a file: with `bash -c`, some errors would end the script, and `$BASH_SOURCE` and `caller` would not know it.
 
 The state goes from cell to cell as text. At the end of a cell, a trap writes variables, functions, options, traps,
 aliases, umask and working directory; the next cell reads them at its start (BASH_ENV). Not kept are background jobs,
@@ -31,14 +31,14 @@ NOT_KEPT = "[the variables of this script are not kept: it was killed or replace
 # `posix`, in which the prelude is no valid script.
 OWN_VARIABLE = re.compile(
     r"BASH|BASHOPTS|BASHPID|BASH_(?!COMPAT$|XTRACEFD$)\w*|COMP_\w*|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|"
-    r"GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OSTYPE|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|SECONDS|SHELLOPTS|SHLVL|"
-    r"SRANDOM|UID|_|__ptc_\w*"
+    r"GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OSTYPE|PIPESTATUS|POSIXLY_CORRECT|PPID|RANDOM|SECONDS|SHELLOPTS|"
+    r"SHLVL|SRANDOM|UID|_|__ptc_\w*"
 )
 DECLARATION = re.compile(r"declare -\S+ (\w+)(?:=|$)")
 
-# `>|` also writes with `set -C`; `builtin` also works when the script has functions of these names. A function does not see
-# the traps DEBUG, ERR and RETURN of the script, and bash sets them again at its end if it has removed them. So they are
-# written outside of a function, and `trap - ERR` in one sets a command that does nothing.
+# `>|` also writes with `set -C`; `builtin` also works when the script has functions of these names. A function does not
+# see the traps DEBUG, ERR and RETURN of the script, and bash sets them again at its end if it has removed them. So they
+# are written outside of a function, and `trap - ERR` in one sets a command that does nothing.
 PRELUDE = r"""
 unset BASH_ENV
 __ptc_folder=%(folder)s __ptc_shell=$BASHPID __ptc_exit_trap= __ptc_code= __ptc_pipe=

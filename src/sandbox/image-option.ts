@@ -26,6 +26,7 @@ const namesOf = (kind: PackageKind) =>
         .regex(patterns[kind], `must be the name of a package of ${kind}, such as ${examples[kind]}`),
     )
     .max(maxPackages)
+    .readonly()
 
 /** A reference of Docker: `registry:5000/team/image:tag`, perhaps with a digest. */
 const imageName = /^[a-z0-9]([a-z0-9._:/-]*[a-z0-9])?(:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/

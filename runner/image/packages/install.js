@@ -4,7 +4,7 @@
  */
 'use strict'
 const { spawnSync } = require('node:child_process')
-const { existsSync, mkdirSync, readFileSync, rmSync } = require('node:fs')
+const { existsSync, mkdirSync, readFileSync, renameSync, rmSync } = require('node:fs')
 const path = require('node:path')
 
 const certificates = path.join(__dirname, 'ca.pem')
@@ -28,25 +28,16 @@ const install = ['install', '-y', '--no-install-recommends', '--']
 
 const installers = {
   npm(names) {
-    mkdirSync('/node_modules', { recursive: true })
-    if (names.length === 0) return
+    if (names.length === 0) return mkdirSync('/node_modules', { recursive: true })
     const npm = path.join(path.dirname(path.dirname(process.execPath)), 'lib/node_modules/npm/bin/npm-cli.js')
     if (!existsSync(npm)) {
       console.error(`error: the image with Node.js has no npm (${npm})`)
       process.exit(1)
     }
-    run(
-      process.execPath,
-      npm,
-      'install',
-      '--prefix',
-      '/',
-      '--no-audit',
-      '--no-fund',
-      '--no-package-lock',
-      '--',
-      ...names,
-    )
+    // npm does not install into the root.
+    const options = ['--prefix', '/tmp/npm', '--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier']
+    run(process.execPath, npm, 'install', ...options, '--', ...names)
+    return renameSync('/tmp/npm/node_modules', '/node_modules')
   },
   apt(names) {
     if (names.length > 0) run('apt-get', ...install, ...names)

@@ -102,8 +102,10 @@ async function createDocker(
     return docker
   } catch (thrown) {
     await docker.close()
-    const isRequired = sandbox.backend === 'docker' || packages !== undefined || agentImages.length > 0
-    if (isRequired || !PtcError.isInstance(thrown)) throw thrown
+    if (sandbox.backend === 'docker' || !PtcError.isInstance(thrown)) throw thrown
+    // A wrong name of a package is a mistake in the configuration, which another sandbox does not mend.
+    const hasPackages = packages !== undefined || agentImages.length > 0
+    if (hasPackages && thrown.code === 'SANDBOX_IMAGE_BUILD_FAILED') throw thrown
     onProgress(`Docker can't be used: ${thrown.message}`)
     onProgress('runs that use Docker wait until a worker with Docker runs; this worker takes none of them')
     return undefined

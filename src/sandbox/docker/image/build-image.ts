@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import { pack } from 'tar-stream'
 import { z } from 'zod'
 import { readFile } from 'node:fs/promises'
@@ -31,6 +32,9 @@ const buildTimeoutMs = 30 * 60_000
 
 /** Lines of the end of a build log in the error. */
 const reportedLines = 12
+
+/** Lines that Docker adds to the output of the steps. */
+const ofBuilder = /^(Step \d+\/| ---> |Removing intermediate container )|^\s*$/
 
 const buildEvent = z.object({
   stream: z.string().optional(),
@@ -78,9 +82,9 @@ export async function buildImage(
       if (line.trim() === '') continue
       const event = parseEvent(line)
       if (event.errorDetail !== undefined) throw build.failure(event.errorDetail.message, log)
-      const text = (event.stream ?? event.status ?? '').trimEnd()
+      const text = stripVTControlCharacters(event.stream ?? event.status ?? '').trimEnd()
       if (text === '') continue
-      log.push(...text.split('\n'))
+      log.push(...text.split('\n').filter((each) => !ofBuilder.test(each)))
       log.splice(0, log.length - reportedLines)
       options.onProgress?.(text)
     }
@@ -135,15 +139,14 @@ async function packagesBuild({ directory, node }: ImageSource, recipe: PackagesR
 
 /** Returns the packages that the error lines of a log name. Package managers do not agree on the form of such a line. */
 function packagesIn(log: readonly string[], packages: PackagesRecipe['packages']): readonly string[] {
-  const errors = log.filter((line) => /^(E:|ERROR|npm (error|ERR!))/.test(line))
-  return packageKinds.flatMap((kind) =>
-    packages[kind]
-      .filter((entry) => {
-        const bare = entry.replace(/(?<=.)[=<>~!@[].*/, '')
-        return errors.some((line) => line.split(/[\s'"(),/=<>@*]+/).includes(bare.split('/').at(-1) ?? bare))
-      })
-      .map((entry) => `${entry} (${kind})`),
-  )
+  const words = log
+    .filter((line) => /^(E:|ERROR|npm (error|ERR!))/.test(line))
+    .flatMap((line) => line.split(/[\s'"(),]+/))
+  const isNamed = (entry: string): boolean => {
+    const bare = entry.replace(/(?<=.)[=<>~!@[].*/, '')
+    return words.some((word) => word.startsWith(bare) && /^([=<>~!@[;:]|\.?$)/.test(word.slice(bare.length)))
+  }
+  return packageKinds.flatMap((kind) => packages[kind].filter(isNamed).map((entry) => `${entry} (${kind})`))
 }
 
 async function packagesContext(folder: string, lists: string): Promise<Readable> {

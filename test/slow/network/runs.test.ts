@@ -26,21 +26,25 @@ describeDocker('runs with a network', () => {
     const startedBefore: boolean[] = []
     const server = await startWebServer({
       '/data': (response, { headers }) => {
-        void readEvents().then((events) => {
+        const answer = async (): Promise<void> => {
+          const events = await readEvents()
           startedBefore.push(events.some(({ type }) => type === 'request.started'))
-          response.end(headers['x-key'] === 'secret-value for acme' ? 'authorized' : 'who are you?')
-        })
+          response.end(headers['x-key'] === 'secret-value of network for "acme"' ? 'authorized' : 'who are you?')
+        }
+        void answer()
       },
     })
     const { port } = server
     const env = await TestEnvironment.start({
       backend: 'docker',
       audit: { file },
-      credentials: { api_key: ({ tool, context }) => `secret-value for ${String(context['tenant'])}${tool.slice(7)}` },
+      credentials: {
+        api_key: ({ tool, context }) => `secret-value of ${tool} for ${JSON.stringify(context['tenant'])}`,
+      },
       network: { allow: ['example.com', { host: `127.0.0.1:${port}`, headers: { 'X-Key': '${api_key}' } }] },
       script: [
         turn(code(`${get(urlOf(port, '/data'))}\nimport os\nprint('secret' in str(os.environ))`)),
-        turn(code(`${get(urlOf(1))}`)),
+        turn(code(get(urlOf(1)))),
         answerResult,
       ],
     })

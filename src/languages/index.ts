@@ -63,7 +63,7 @@ function allLanguages(): readonly Language[] {
 export function defineLanguage(definition: CommandLanguage): string {
   addDefinition(
     definition,
-    languages.map(({ name }) => name),
+    [...languages, environment].map(({ name }) => name),
   )
   return definition.name
 }

@@ -35,6 +35,7 @@ it.each<readonly [string, Partial<Record<keyof CommandLanguage | 'version', unkn
   ['name must be a short word', { name: undefined }],
   ['name must be a short word', { name: '__proto__' }],
   ['it has a runner', { name: 'python' }],
+  ['it has a runner', { name: 'environment' }],
   ['unknown key "version"', { version: [] }],
   ['title must be a short text', { title: 'a\nb' }],
   ['file must be a name with an ending', { file: '../cell.lua' }],

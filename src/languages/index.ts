@@ -67,7 +67,7 @@ export function languagePrograms(): readonly ({ readonly name: string } & Langua
  * @throws PtcError CONFIG_INVALID
  */
 export function defineLanguage(definition: CommandLanguage): string {
-  addDefinition(definition, [...languages.map(({ name }) => name), ...services])
+  addDefinition(definition, [...[...languages, environment].map(({ name }) => name), ...services])
   return definition.name
 }
 

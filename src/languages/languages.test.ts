@@ -36,6 +36,7 @@ it.each<readonly [string, Partial<Record<keyof CommandLanguage | 'versions', unk
   ['name must be a short word', { name: '__proto__' }],
   ['the name is taken', { name: 'python' }],
   ['the name is taken', { name: 'files' }],
+  ['the name is taken', { name: 'environment' }],
   ['unknown key "versions"', { versions: [] }],
   ['version must begin with the path', { version: ['lua', '-v'] }],
   ['title must be a short text', { title: 'a\nb' }],

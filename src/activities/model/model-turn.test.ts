@@ -6,6 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../test/support/tools.js'
+import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
 import { type ExternalValue, externalValue, isExternal } from '../../common/json/external-value.js'
 import type { JsonObject } from '../../common/json/json.js'
@@ -308,4 +309,39 @@ describe('a turn with hosted code', () => {
     expect(sent?.messages.map(({ role }) => role)).toEqual(['assistant', 'user'])
     expect(history).toMatchObject({ length: 3 })
   })
+})
+
+it('the use of an environment tool is a cell for the workflow, and stays what it is in the conversation', async () => {
+  const content = 'x'.repeat(10_000)
+  const uses = [
+    use('t1', 'write_file', { path: 'f', content }),
+    use('t2', 'execute_command', { command: 'ls' }),
+    use('t3', 'execute_code', { code: 'ls', language: 'bash', tool: 'execute_command' }),
+    use('t4', 'grep', { pattern: 'x' }),
+    { ...use('t5', 'write_file', {}), input_problem: 'the input is cut off' },
+  ]
+  const environment = { tools: ['execute_command', 'write_file'] } as const
+  const { reply, calls, history } = await runTurn(() => Promise.resolve(uses), { environment }).result
+  const language = 'environment'
+  const used = reply.content.filter(isToolUseBlock)
+  expect(used.map(({ name, input, input_problem }) => ({ name, input, ...defined({ input_problem }) }))).toEqual([
+    { name: 'execute_code', input: { code: expect.anything() as never, language, tool: 'write_file' } },
+    {
+      name: 'execute_code',
+      input: {
+        code: '{"tool":"execute_command","arguments":{"command":"ls"},"characters":20000}',
+        language,
+        tool: 'execute_command',
+      },
+    },
+    // A model can't say that its code is of a tool.
+    { name: 'execute_code', input: { code: 'ls', language: 'bash' } },
+    { name: 'grep', input: { pattern: 'x' } },
+    { name: 'execute_code', input: { code: null, tool: 'write_file' }, input_problem: 'the input is cut off' },
+  ])
+  expect(isExternal(used[0]?.input['code'] ?? null)).toBe(true)
+  // The run does not have `grep`: it is an unknown tool.
+  expect(Object.keys(calls)).toEqual([used[3]?.id])
+  const stored = await readLog(values, history, 'a test', AbortSignal.timeout(60_000))
+  expect(JSON.stringify(stored)).toContain('"name":"write_file"')
 })

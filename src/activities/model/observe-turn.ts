@@ -3,6 +3,7 @@ import { PtcError } from '../../common/errors.js'
 import { executeCodeTool } from '../../common/names.js'
 import { isTextBlock, isToolUseBlock, type ModelReply } from '../../common/agent/messages.js'
 import type { ModelPhase, ModelTurnInput } from '../../common/agent/model-turn.js'
+import { isEnvironmentTool } from '../../common/run/environment.js'
 import { promptTokens } from '../../common/run/runs.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { modelSpan, type SpanAttributes, withSpan } from '../../common/telemetry/tracing.js'
@@ -75,10 +76,15 @@ export function observeTurn<Result extends { readonly reply: ModelReply }>(
   )
 }
 
-/** Returns the text or code of a block, for a provider that does not stream. */
+/**
+ * Returns the text or code of a block, for a provider that does not stream. The cell of an environment tool is no code of
+ * the model.
+ */
 function wholeBlock(content: ModelReply['content'][number], block: number): readonly ModelDelta[] {
   if (isTextBlock(content)) return [{ type: 'text', block, text: content.text }]
-  const code = isToolUseBlock(content) && content.name === executeCodeTool ? content.input['code'] : undefined
+  const isCode =
+    isToolUseBlock(content) && content.name === executeCodeTool && !isEnvironmentTool(content.input['tool'])
+  const code = isCode ? content.input['code'] : undefined
   return typeof code === 'string' ? [{ type: 'code', block, text: code }] : []
 }
 

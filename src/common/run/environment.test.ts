@@ -25,12 +25,10 @@ describe('environmentCellOf', () => {
   })
 
   it('members of the input do not reach the policy', () => {
-    const { code } = cellOf('read_file', { raw: true, characters: 9, tool: 'write_file' }) ?? {}
-    expect(JSON.parse(String(code))).toEqual({
-      tool: 'read_file',
-      arguments: { raw: true, characters: 9, tool: 'write_file' },
-      characters: 500,
-    })
+    const input = { raw: true, characters: 9, tool: 'write_file' }
+    expect(cellOf('read_file', input)?.code).toBe(
+      JSON.stringify({ tool: 'read_file', arguments: input, characters: 500 }),
+    )
   })
 
   it('run_code is a cell in the language that the model names', () => {

@@ -8,7 +8,7 @@ import {
   searchToolsTool,
   taskTools,
 } from '../../common/names.js'
-import { codeLanguagesOf, executeCommandTool } from '../../common/run/environment.js'
+import { codeLanguagesOf, executeCommandTool, isEnvironmentTool, runCodeTool } from '../../common/run/environment.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { type Externalizable, isExternal } from '../../common/json/external-value.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
@@ -125,18 +125,17 @@ async function executeCode(
   suspended: CellState | undefined,
 ): Promise<PendingBlock> {
   const { config } = runtime.run
+  const named = use.input['tool']
+  const tool = isEnvironmentTool(named) ? named : executeCodeTool
   const source = codeOf(use)
-  if (source === undefined)
-    return toolResult(use, use.input_problem ?? `${executeCodeTool} takes {"code": "..."}`, true)
+  if (source === undefined) return toolResult(use, use.input_problem ?? `${tool} takes {"code": "..."}`, true)
   const language = languageInInput(use)
-  const isWritten = use.input['tool'] === undefined
-  const problem = problemOfCellLanguage(
-    { language: isWritten ? codeLanguagesOf(config.language).join() : config.language },
-    language,
-  )
+  const isWritten = tool === executeCodeTool || tool === runCodeTool
+  const own = isWritten ? codeLanguagesOf(config.language).join() : config.language
+  const problem = problemOfCellLanguage({ language: own }, language)
   if (problem !== undefined) return toolResult(use, problem, true)
   const code = { source, language, toolUseId: use.id }
-  const describe = use.input['tool'] === executeCommandTool ? toCommandResult : toToolResultText
+  const describe = tool === executeCommandTool ? toCommandResult : toToolResultText
   if (shared) {
     const { text, isError } = await shared.execute(code, describe)
     return toolResult(use, text, isError)

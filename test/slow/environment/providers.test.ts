@@ -24,7 +24,9 @@ describeDocker('an environment with a model of another vendor', () => {
       { ...toolCall(3, 'read_file', {}), function: { name: 'read_file', arguments: '{"path": ' } },
       toolCall(4, 'run_code', { language: 'python', code: 'print(1 + 1)' }),
       toolCall(5, 'run_code', { language: 'cobol', code: '' }),
-      toolCall(6, 'execute_code', { language: 'environment', code: '{"tool":"list_files","arguments":{}}' }),
+      toolCall(6, 'run_code', { language: 'environment', code: '{"tool":"list_files","arguments":{}}' }),
+      toolCall(7, 'run_code', { language: 'python' }),
+      toolCall(8, 'execute_code', { language: 'environment', code: '{"tool":"list_files","arguments":{}}' }),
     ]
     const replies = [
       chunk({ tool_calls: calls }) + chunk({}, 'tool_calls') + usageChunk + done,
@@ -56,6 +58,8 @@ describeDocker('an environment with a model of another vendor', () => {
     expect(results[4]).toBe('2')
     expect(results[5]).toContain('there is no language "cobol" here, only python')
     expect(results[6]).toContain('there is no language "environment" here, only python')
+    expect(results[7]).toContain('run_code takes {"code": "..."}')
+    expect(results[8]).toContain('there is no language "environment" here, only python')
     // The conversation keeps what the model wrote.
     expect(JSON.stringify(messages)).toContain('"name":"write_file"')
   })

@@ -2,8 +2,8 @@
 
   {"tool": "read_file", "arguments": {...}, "characters": 20000, "sensitiveFiles": "mask", "raw": true}
 
-A command is a cell in bash, with the variables and the working directory of all cells in bash. A file tool is a process,
-which gets the program by its stdin: it fits into no argument.
+A command is a cell in bash, with the variables and the working directory of all cells in bash. A file tool is a
+process, which gets the program by its stdin: it fits into no argument.
 """
 
 import json
@@ -14,7 +14,7 @@ from ptc_runner.errors import CellStop
 
 from ..environment.arguments import check_arguments
 from ..environment.commands import problem_of_command
-from ..environment.failures import ToolFailure
+from ..environment.failures import EnvironmentFailure
 from ..environment.secret_texts import mask_secrets
 from .bash import BashCell
 from .command import cell_source
@@ -33,7 +33,7 @@ def start_environment_cell(session, frame):
         if program["tool"] == "execute_command":
             return start_command(session, frame, program)
         cell.start(source, program["tool"])
-    except ToolFailure as failure:
+    except EnvironmentFailure as failure:
         cell.fail(str(failure))
     except CellStop as stop:
         cell.fail(str(stop), stop.kind)
@@ -43,13 +43,13 @@ def start_environment_cell(session, frame):
 
 
 def parse_program(source):
-    """Returns a program whose arguments are those of its tool. Raises ToolFailure."""
+    """Returns a program whose arguments are those of its tool. Raises EnvironmentFailure."""
     try:
         program = json.loads(source)
     except (ValueError, RecursionError, TypeError) as problem:
-        raise ToolFailure("invalid_arguments", f"the program is not JSON: {problem}") from None
+        raise EnvironmentFailure("invalid_arguments", f"the program is not JSON: {problem}") from None
     if type(program) is not dict:
-        raise ToolFailure("invalid_arguments", "the program is a JSON object")
+        raise EnvironmentFailure("invalid_arguments", "the program is a JSON object")
     check_arguments(program.get("tool"), program.get("arguments"))
     return program
 
@@ -59,7 +59,7 @@ def start_command(session, frame, program):
     command = arguments["command"]
     problem = problem_of_command(command)
     if problem is not None:
-        raise ToolFailure("dangerous_command", problem)
+        raise EnvironmentFailure("dangerous_command", problem)
     known = session.input_data if "bash" not in session.used_languages else None
     session.used_languages.add("bash")
     cell_frame = {key: frame[key] for key in ("cell", "checked") if key in frame}
@@ -79,15 +79,17 @@ class FileToolCell(ProcessCell):
     def start(self, source, tool):
         self.stdin = os.memfd_create("program")
         try:
-            os.write(self.stdin, source.encode())
+            with open(self.stdin, "wb", closefd=False) as file:
+                file.write(source.encode("utf-8", "replace"))
             os.lseek(self.stdin, 0, os.SEEK_SET)
-            command = [sys.executable, "-I", "-S", PROGRAM, HOME, *READABLE]
-            self.start_process(command, {"LANG": "C.UTF-8", "PYTHONUTF8": "1"}, "/")
+            command = [sys.executable, "-I", "-S", "-X", "utf8", PROGRAM, HOME, *READABLE]
+            self.start_process(command, {}, "/")
         finally:
             os.close(self.stdin)
 
     def _on_end(self, status, usage):
         super()._on_end(status, usage)
         if status == 1 and self.message["type"] == "failed":  # the failure is on stdout
-            self.message = {**self.message, "error": self.message["output"].strip() or self.message["error"], "output": ""}
+            text = self.message.pop("output").strip()
+            self.message = {**self.message, "error": text or self.message["error"], "output": ""}
             self.message.pop("stderr", None)

@@ -1,6 +1,6 @@
 """The arguments of each tool, and the check of what a model has sent. The schemas that the model gets say the same."""
 
-from .failures import ToolFailure
+from .failures import EnvironmentFailure
 
 TEXT, FLAG, COUNT, SECONDS = "a text", "true or false", "a whole number from 1", "a number above 0"
 
@@ -31,19 +31,19 @@ REQUIRED = {
 
 
 def check_arguments(tool, arguments):
-    """Raises ToolFailure for arguments that the tool does not take."""
+    """Raises EnvironmentFailure for arguments that the tool does not take."""
     if type(tool) is not str:
-        raise ToolFailure("invalid_arguments", "no tool is named")
+        raise EnvironmentFailure("invalid_arguments", "no tool is named")
     members = TOOLS.get(tool)
     if members is None:
-        raise ToolFailure("invalid_arguments", f"there is no tool {tool[:40]}")
+        raise EnvironmentFailure("invalid_arguments", f"there is no tool {tool[:40]}")
     if type(arguments) is not dict:
-        raise ToolFailure("invalid_arguments", f"the arguments of {tool} are a JSON object")
+        raise EnvironmentFailure("invalid_arguments", f"the arguments of {tool} are a JSON object")
     for name, value in arguments.items():
         if name not in members:
-            raise ToolFailure("invalid_arguments", f"{tool} has no {name[:40]}; it takes {', '.join(members)}")
+            raise EnvironmentFailure("invalid_arguments", f"{tool} has no {name[:40]}; it takes {', '.join(members)}")
         if not _IS[members[name]](value):
-            raise ToolFailure("invalid_arguments", f"{name} of {tool} is {members[name]}")
+            raise EnvironmentFailure("invalid_arguments", f"{name} of {tool} is {members[name]}")
     missing = [name for name in REQUIRED[tool] if name not in arguments]
     if missing:
-        raise ToolFailure("invalid_arguments", f"{tool} is missing {', '.join(missing)}")
+        raise EnvironmentFailure("invalid_arguments", f"{tool} is missing {', '.join(missing)}")

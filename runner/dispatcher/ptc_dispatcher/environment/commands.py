@@ -11,11 +11,14 @@ MAXIMUM_DEPTH = 3  # of commands in commands, such as `bash -c`
 
 _FORK_BOMB = re.compile(r"([\w:.-]{1,40})\s{0,9}\(\)\s{0,9}\{[^{}]{0,200}?\1\s{0,9}\|\s{0,9}\1\s{0,9}&")
 # Commands whose arguments are a command.
-_PREFIXES = {"sudo", "doas", "env", "nohup", "time", "command", "builtin", "exec", "nice", "ionice", "setsid", "xargs", "timeout"}
+_PREFIXES = {
+    "sudo", "doas", "env", "nohup", "time", "command", "builtin", "exec", "nice", "ionice", "setsid", "xargs", "timeout",
+}  # fmt: skip
 _KEYWORDS = {"if", "then", "else", "elif", "do", "while", "until", "!", "{", "("}
 _SHELLS = {"sh", "bash", "dash", "zsh", "ksh"}
 _ROOTS = re.compile(
-    r"/*|/+\*|/+\.{1,2}/*|~/*\*?|\$\{?HOME\}?/*\*?|/+(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|sbin|sys|usr|var)(?:/+\*?)?"
+    r"/*|/+\*|/+\.{1,2}/*|~/*\*?|\$\{?HOME\}?/*\*?"
+    r"|/+(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|sbin|sys|usr|var)(?:/+\*?)?"
 )
 _HARMLESS_DEVICES = re.compile(r"/dev/(?:null|zero|full|stdout|stderr|stdin|tty|fd/\d+|shm/.*)")
 _FORMATTERS = re.compile(r"mkfs(?:\..*)?|mke2fs|mkswap|wipefs")
@@ -68,12 +71,14 @@ def _problem_of_words(words, depth):
     if name == "kill" and operands == [] and options[-1:] == ["-1"] and len(options) > 1:
         return "it ends all processes of the sandbox"
     if name in _SHELLS and depth < MAXIMUM_DEPTH:
-        script = next((arguments[at + 1] for at, word in enumerate(arguments[:-1]) if re.fullmatch(r"-\w*c", word)), None)
-        return None if script is None else _problem_of_script(script, depth + 1)
+        for option, script in zip(arguments, arguments[1:]):
+            if re.fullmatch(r"-\w*c", option):
+                return _problem_of_script(script, depth + 1)
+        return None
     if name == "eval" and depth < MAXIMUM_DEPTH:
         return _problem_of_script(" ".join(arguments), depth + 1)
-    if name == "find" and "-delete" in arguments and arguments[:1] and _ROOTS.fullmatch(arguments[0]) and len(arguments) == 2:
-        return f"it removes all files below {arguments[0]}"
+    if name == "find" and root is not None and arguments == [root, "-delete"]:
+        return f"it removes all files below {root}"
     return None
 
 
@@ -109,7 +114,7 @@ _TOKEN = re.compile(
 
 
 def _commands(script):
-    """Yields the words of each simple command, and the files into which it writes. Skips here-documents and comments."""
+    """Yields the words of each simple command, and the files to which it writes. Skips here-documents and comments."""
     words, targets, word, takes_target, heredocs = [], [], None, False, []
     at = 0
 

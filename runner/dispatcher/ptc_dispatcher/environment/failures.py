@@ -11,7 +11,7 @@ import errno
 PATH_CHANGED = "a link is on the way, which was not there before or leads to itself"
 
 
-class ToolFailure(Exception):
+class EnvironmentFailure(Exception):
     def __init__(self, code, message):
         super().__init__(f"{code}: {message}")
         self.code = code
@@ -38,7 +38,7 @@ _CODES = {
 def failure_of(error, path):
     """The failure for an OSError."""
     code, text = _CODES.get(error.errno, ("io_error", f"{error.strerror} ({errno.errorcode.get(error.errno, '?')})"))
-    return ToolFailure(code, f"{shown(path)}: {text}")
+    return EnvironmentFailure(code, f"{shown(path)}: {text}")
 
 
 def shown(path):

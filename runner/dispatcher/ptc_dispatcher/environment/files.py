@@ -3,7 +3,7 @@
 import codecs
 import os
 
-from .failures import ToolFailure, failure_of, shown
+from .failures import EnvironmentFailure, failure_of, shown
 from .secret_texts import MASK, is_sensitive, mask_secrets, mask_values
 
 CHUNK_BYTES = 1 << 20
@@ -25,7 +25,7 @@ def check_name(tools, place):
     """Refuses a file with keys or passwords. A link has two names."""
     if tools.refuses_sensitive and is_sensitive(place.name, os.path.basename(place.given.rstrip("/"))):
         rule = "its name says that it has keys or passwords, and a rule of this environment refuses such files"
-        raise ToolFailure("sensitive_file", f"{shown(place.given)}: {rule}")
+        raise EnvironmentFailure("sensitive_file", f"{shown(place.given)}: {rule}")
 
 
 def read_file(tools, path, first_line=1, line_count=None):
@@ -45,16 +45,18 @@ def check_text(head, place, status):
     if b"\0" not in head and not head.startswith(b"%PDF"):
         return
     known = next((f", {text}" for magic, text in _FORMATS if head.startswith(magic)), "")
-    raise ToolFailure("binary_file", f"{shown(place.given)} is no text: {status.st_size} bytes{known}. Read it with code.")
+    what = f"{status.st_size} bytes{known}"
+    raise EnvironmentFailure("binary_file", f"{shown(place.given)} is no text: {what}. Read it with code.")
 
 
 def _whole_text(file, place, status, limit):
     if status.st_size > limit:
-        raise ToolFailure("too_large", f"{shown(place.given)} has {status.st_size} bytes, and {limit} can be read at once")
+        sizes = f"{status.st_size} bytes, and {limit} can be read at once"
+        raise EnvironmentFailure("too_large", f"{shown(place.given)} has {sizes}")
     try:
         return file.read(limit).decode()
     except UnicodeDecodeError as problem:
-        raise ToolFailure("not_text", f"{shown(place.given)} is not UTF-8 at byte {problem.start}") from None
+        raise EnvironmentFailure("not_text", f"{shown(place.given)} is not UTF-8 at byte {problem.start}") from None
 
 
 def _lines(tools, file, place, first_line, line_count):
@@ -82,7 +84,8 @@ def _lines(tools, file, place, first_line, line_count):
     if number == 0:
         return "[the file is empty]"
     if number < first_line:
-        raise ToolFailure("invalid_arguments", f"{shown(place.given)} has {number} lines, so there is no line {first_line}")
+        problem = f"{shown(place.given)} has {number} lines, so there is no line {first_line}"
+        raise EnvironmentFailure("invalid_arguments", problem)
     end = first_line + len(shown_lines) - 1
     more = "more than " if file.tell() >= MAXIMUM_SCANNED_BYTES else ""
     notes = []
@@ -127,15 +130,16 @@ def write_file(tools, path, content):
 
 def edit_file(tools, path, old_text, new_text, replace_all=False):
     if old_text == "":
-        raise ToolFailure("invalid_arguments", "old_text is empty: write_file makes a file")
+        raise EnvironmentFailure("invalid_arguments", "old_text is empty: write_file makes a file")
     if old_text == new_text:
-        raise ToolFailure("invalid_arguments", "old_text and new_text are the same")
+        raise EnvironmentFailure("invalid_arguments", "old_text and new_text are the same")
     place = tools.folders.resolve(path)
     check_name(tools, place)
     descriptor, status = tools.folders.open_file(place)
     with os.fdopen(descriptor, "rb") as file:
         if status.st_size > MAXIMUM_EDITED_BYTES:
-            raise ToolFailure("too_large", f"{shown(path)} has {status.st_size} bytes, and {MAXIMUM_EDITED_BYTES} can be edited")
+            sizes = f"{status.st_size} bytes, and {MAXIMUM_EDITED_BYTES} can be edited"
+            raise EnvironmentFailure("too_large", f"{shown(path)} has {sizes}")
         try:
             data = file.read(MAXIMUM_EDITED_BYTES)
         except OSError as error:
@@ -144,12 +148,13 @@ def edit_file(tools, path, old_text, new_text, replace_all=False):
     old, new = _fit_line_ends(data, _encode("old_text", old_text), _encode("new_text", new_text))
     places = _places(data, old)
     if not places:
-        raise ToolFailure("no_match", f"old_text is not in {shown(path)}. {_no_match_advice(old_text)}")
+        raise EnvironmentFailure("no_match", f"old_text is not in {shown(path)}. {_no_match_advice(old_text)}")
     if len(places) > 1 and not replace_all:
         lines = ", ".join(str(_line_of(data, at)) for at in places[:SHOWN_PLACES])
         more = " ..." if len(places) > SHOWN_PLACES else ""
         rule = "add lines around it until it is there once, or pass replace_all"
-        raise ToolFailure("several_matches", f"old_text is {len(places)} times in {shown(path)}, at lines {lines}{more}: {rule}")
+        found = f"old_text is {len(places)} times in {shown(path)}, at lines {lines}{more}"
+        raise EnvironmentFailure("several_matches", f"{found}: {rule}")
     first = _line_of(data, places[0])
     tools.folders.replace_file(place, data.replace(old, new), creates=False)
     count = "1 occurrence" if len(places) == 1 else f"{len(places)} occurrences"
@@ -187,4 +192,5 @@ def _encode(name, text):
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise ToolFailure("invalid_arguments", f"{name} has a half of a surrogate pair, which no file can have") from None
+        problem = f"{name} has a half of a surrogate pair, which no file can have"
+        raise EnvironmentFailure("invalid_arguments", problem) from None

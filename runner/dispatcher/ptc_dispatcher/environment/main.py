@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from ptc_dispatcher.environment.arguments import check_arguments  # noqa: E402
-from ptc_dispatcher.environment.failures import ToolFailure, failure_of  # noqa: E402
+from ptc_dispatcher.environment.failures import EnvironmentFailure, failure_of  # noqa: E402
 from ptc_dispatcher.environment.files import edit_file, read_file, write_file  # noqa: E402
 from ptc_dispatcher.environment.paths import Folders  # noqa: E402
 from ptc_dispatcher.environment.search import grep, list_files  # noqa: E402
@@ -37,7 +37,7 @@ def execute(program, folders):
     try:
         check_arguments(tool, arguments)
         return FILE_TOOLS[tool](Tools(program, folders), **arguments), 0
-    except ToolFailure as failure:
+    except EnvironmentFailure as failure:
         return str(failure), 1
     except OSError as error:
         return str(failure_of(error, arguments.get("path", "."))), 1

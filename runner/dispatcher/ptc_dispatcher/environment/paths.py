@@ -5,7 +5,7 @@ import os
 import secrets
 import stat
 
-from .failures import ToolFailure, failure_of, shown
+from .failures import EnvironmentFailure, failure_of, shown
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Opening a FIFO or a device does not wait.
@@ -43,13 +43,13 @@ class Folders:
         self.roots = [(os.path.realpath(home), True), *((os.path.realpath(folder), False) for folder in readable)]
 
     def resolve(self, path):
-        """Follows all links. Raises ToolFailure for a path that leaves the folders, or that no file can have."""
+        """Follows all links. Raises EnvironmentFailure for a path that leaves the folders, or that no file can have."""
         if path == "" or any(c < " " or "\x7f" <= c < "\xa0" for c in path):
-            raise ToolFailure("invalid_path", f"\"{shown(path)}\" is empty, or has control characters")
+            raise EnvironmentFailure("invalid_path", f"\"{shown(path)}\" is empty, or has control characters")
         try:
             real = os.path.realpath(os.path.join(self.home, path))
         except (ValueError, UnicodeEncodeError):
-            raise ToolFailure("invalid_path", f"{shown(path)} is not the path of a file") from None
+            raise EnvironmentFailure("invalid_path", f"{shown(path)} is not the path of a file") from None
         except OSError as error:
             raise failure_of(error, path) from None
         for root, is_writable in self.roots:
@@ -57,7 +57,7 @@ class Folders:
                 parts = [part for part in real[len(root) :].split("/") if part]
                 return Place(path, root, parts, is_writable)
         folders = " and ".join(root for root, _ in self.roots)
-        raise ToolFailure("path_outside", f"{shown(path)} is outside of {folders}, or a link leads out of them")
+        raise EnvironmentFailure("path_outside", f"{shown(path)} is outside of {folders}, or a link leads out of them")
 
     # -- opening
 
@@ -86,7 +86,7 @@ class Folders:
     def open_file(self, place):
         """Opens a regular file for reading, and returns its descriptor and status."""
         if not place.parts:
-            raise ToolFailure("not_a_file", f"{shown(place.given)} is a folder")
+            raise EnvironmentFailure("not_a_file", f"{shown(place.given)} is a folder")
         folder = self._walk(place, place.parts[:-1])
         try:
             return open_regular(place.name, folder, place.given)
@@ -96,9 +96,9 @@ class Folders:
     def replace_file(self, place, data, creates):
         """Writes a file next to its place, and moves it there. Returns whether there was a file before."""
         if not place.is_writable:
-            raise ToolFailure("read_only", f"{shown(place.given)} is in a folder that can only be read")
+            raise EnvironmentFailure("read_only", f"{shown(place.given)} is in a folder that can only be read")
         if not place.parts or place.given.endswith("/"):
-            raise ToolFailure("not_a_file", f"{shown(place.given)} is a folder")
+            raise EnvironmentFailure("not_a_file", f"{shown(place.given)} is a folder")
         folder = self._walk(place, place.parts[:-1], creates)
         try:
             mode = _mode_of(place.name, folder, place.given)
@@ -131,7 +131,7 @@ def open_regular(name, folder, given):
     status = os.fstat(file)
     if not stat.S_ISREG(status.st_mode):
         os.close(file)
-        raise ToolFailure("not_a_file", f"{shown(given)} is {kind_of(status)}")
+        raise EnvironmentFailure("not_a_file", f"{shown(given)} is {kind_of(status)}")
     return file, status
 
 
@@ -156,5 +156,5 @@ def _mode_of(name, folder, given):
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(status.st_mode):
-        raise ToolFailure("not_a_file", f"{shown(given)} is {kind_of(status)}")
+        raise EnvironmentFailure("not_a_file", f"{shown(given)} is {kind_of(status)}")
     return stat.S_IMODE(status.st_mode) & 0o777

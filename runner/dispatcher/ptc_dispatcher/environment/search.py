@@ -7,7 +7,7 @@ import re
 import stat
 from fnmatch import fnmatchcase
 
-from .failures import ToolFailure, failure_of, shown
+from .failures import EnvironmentFailure, failure_of, shown
 from .files import check_name
 from .paths import open_inner_folder, open_regular
 from .secret_texts import is_sensitive, mask_secrets
@@ -30,9 +30,10 @@ def list_files(tools, path=".", depth=1):
     entries = _count(_walk(folder, "", min(depth, MAXIMUM_DEPTH)), counter)
     if tools.is_raw:
         listed = heapq.nsmallest(MAXIMUM_LISTED, entries, key=lambda entry: entry[0])
-        text = json.dumps([{"path": name, "type": _type_of(status), "size": status.st_size} for name, status, _ in listed])
+        rows = [{"path": name, "type": _type_of(status), "size": status.st_size} for name, status, _ in listed]
+        text = json.dumps(rows)
         if len(text) > tools.characters or counter[0] > len(listed):
-            raise ToolFailure("too_large", f"the list of {shown(path)} has {len(text)} characters: list folders below")
+            raise EnvironmentFailure("too_large", f"{shown(path)} has {counter[0]} entries: list folders below")
         return text
     listed = heapq.nsmallest(MAXIMUM_ENTRIES, entries, key=lambda entry: entry[0])
     if not listed:
@@ -40,7 +41,8 @@ def list_files(tools, path=".", depth=1):
     lines = [_line_of(*entry) for entry in listed]
     if counter[0] > len(listed):
         more = "more than " if counter[0] >= MAXIMUM_COUNTED else ""
-        lines.append(f"[{len(listed)} of {more}{counter[0]} entries: list a folder below, or find names with a command]")
+        rest = "list a folder below, or find names with a command"
+        lines.append(f"[{len(listed)} of {more}{counter[0]} entries: {rest}]")
     return "\n".join(lines)
 
 
@@ -88,7 +90,7 @@ def grep(tools, pattern, path=".", glob=None, ignore_case=False):
     try:
         expression = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
     except (re.error, OverflowError, RecursionError) as problem:
-        raise ToolFailure("invalid_pattern", f"it is no regular expression: {problem}") from None
+        raise EnvironmentFailure("invalid_pattern", f"it is no regular expression: {problem}") from None
     place = tools.folders.resolve(path)
     search = Search(tools, expression, glob)
     status = os.stat(place.real, follow_symlinks=False) if os.path.lexists(place.real) else None
@@ -97,7 +99,8 @@ def grep(tools, pattern, path=".", glob=None, ignore_case=False):
         descriptor, _ = tools.folders.open_file(place)
         search.search_file(descriptor, place.given)
     else:
-        search.search_folder(tools.folders.open_folder(place), "" if path == "." else path.rstrip("/") + "/", MAXIMUM_DEPTH)
+        prefix = "" if path == "." else path.rstrip("/") + "/"
+        search.search_folder(tools.folders.open_folder(place), prefix, MAXIMUM_DEPTH)
     return search.result()
 
 
@@ -116,7 +119,7 @@ class Search:
                     return
                 try:
                     self._search_entry(name, folder, prefix, depth)
-                except (OSError, ToolFailure):  # it has just been removed, or may not be read
+                except (OSError, EnvironmentFailure):  # it has just been removed, or may not be read
                     self.skipped += 1
         finally:
             os.close(folder)

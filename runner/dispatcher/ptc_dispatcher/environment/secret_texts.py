@@ -74,7 +74,8 @@ def _mask_assigned(match):
     start = match.start()
     name = re.search(r"\S*\Z", match.string[max(0, start - MAXIMUM_NAME_CHARACTERS) : start])[0] + before
     is_setting = _IN_ENVIRONMENT.fullmatch(name) is not None
-    if not quote and not is_setting and not (re.search(r"\d", bare) and re.search(r"[A-Za-z]", bare)):
+    looks_random = re.search(r"\d", bare) and re.search(r"[A-Za-z]", bare)
+    if not quote and not is_setting and not looks_random:
         return match[0]
     return f"{before}{quote}{MASK}{quote}"
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { defineAgent } from '../../../src/index.js'
-import { killContainersOf } from '../../support/environment/containers.js'
-import { requestMessages, TestEnvironment } from '../../support/environment/test-environment.js'
-import { describeDocker } from '../../support/docker/describe-docker.js'
-import { answerResult, call, code, turn } from '../../support/script.js'
-import { Deferred, tool } from '../../support/tools.js'
+import { defineAgent } from '../../../../src/index.js'
+import { killContainersOf } from '../../../support/environment/containers.js'
+import { requestMessages, TestEnvironment } from '../../../support/environment/test-environment.js'
+import { describeDocker } from '../../../support/docker/describe-docker.js'
+import { answerResult, call, code, turn } from '../../../support/script.js'
+import { Deferred, tool } from '../../../support/tools.js'
 
 describeDocker('an agent with an environment', () => {
   it('the model executes commands and edits files, and a rebuild repeats each of them once', async () => {

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import { type EventDefinition, eventTable } from '../../../src/common/telemetry/event-table.js'
 
 const page = readFileSync(new URL('../../../docs/reference/events.md', import.meta.url), 'utf8')
-const verbs = 'started|completed|failed|progressed|spent|requested|refused|reached|deferred|decided|expired|uploaded|kept'
+const verbs =
+  'started|completed|failed|progressed|spent|requested|refused|reached|deferred|decided|expired|uploaded|kept'
 
 it('docs/reference/events.md lists the events of the table, and the sinks of each', () => {
   const rows = Object.entries<EventDefinition>(eventTable).map(([name, { stream, audit = '' }]) => {

@@ -14,7 +14,9 @@ function written(isTTY: boolean, total: number | undefined, ...pieces: readonly 
 
 it('shows the progress of a large file on a terminal, and removes it at the end', () => {
   const text = written(true, 30_000_000, 6_000_000)
-  expect(text).toMatch(/^\r\u001B\[K5\.7 MB of 28\.6 MB {2}\/tmp\/out\/a.*\r\u001B\[K$/)
+  const clear = '\r\u001B[K'
+  expect(text.startsWith(`${clear}5.7 MB of 28.6 MB  /tmp/out/a`)).toBe(true)
+  expect(text.endsWith(clear)).toBe(true)
   expect(text).not.toContain('\u001B[31m')
   expect(written(true, undefined, 6_000_000, 6_000_000)).toContain('11.4 MB  /tmp/out')
 })

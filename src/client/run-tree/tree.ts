@@ -226,7 +226,7 @@ export interface CellNode extends Span {
   readonly calls: readonly CallNode[]
   /** The artifacts that the cell has left. Absent: none. */
   readonly files?: readonly StoredFile[]
-  /** The artifacts that could not be kept. Absent: none. */
+  /** Its artifacts that could not be kept, and the uploads that could not be written before it. Absent: none. */
   readonly lostFiles?: readonly LostFile[]
   /** Set only for a cell in the session of another workflow. The tree of that workflow has the calls. */
   readonly owner?: CellOwner

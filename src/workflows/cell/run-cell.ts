@@ -90,7 +90,8 @@ export async function runCell(runtime: CodeRuntime, { source, language, toolUseI
   const checked = run.config.checksCode && { checked: true as const }
   const ofStep = { ...languageOfStep(run.config, language), ...restricted, ...checked }
   const ended = await traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...ofStep })
-  return lost.length === 0 ? ended : { ...ended, kept: { files: [], ...ended.kept, lost } }
+  const { files, lost: lostArtifacts } = ended.kept ?? { files: [], lost: [] }
+  return lost.length === 0 ? ended : { ...ended, kept: { files, lost: [...lost, ...lostArtifacts] } }
 }
 
 /** Writes the uploads that the sandbox does not have yet. Returns those that could not be written. */

@@ -90,6 +90,23 @@ describe('a cell', () => {
     expect(onlyCell(await program(executeStep(cellStep(), result)))).toMatchObject(expected)
   })
 
+  test('a cell has the uploads that could not be written before it, and its artifacts that were lost', async () => {
+    const write = { type: 'file', path: '/tmp/in/a', offset: 0, content: {} }
+    const refused = { type: 'failed', kind: 'code_error', error: 'it is a folder', output: '' }
+    const lost = [{ path: '/tmp/out/link', problem: 'it is a link' }]
+    const tree = await program(
+      executeStep({ step: { number: 1, now: 0, input: write } }, refused),
+      executeStep(cellStep(), { type: 'completed', output: '' }),
+      { name: 'session.files', input: {}, result: { type: 'stored', files: [], lost } },
+      executeStep(cellStep(2), { type: 'completed', output: '' }),
+    )
+    const cells = tree.turns[0]?.cells ?? []
+    expect(cells.map(({ status, lostFiles }) => ({ status, lostFiles }))).toEqual([
+      { status: 'ok', lostFiles: [{ path: '/tmp/in/a', problem: 'it is a folder' }, ...lost] },
+      { status: 'ok', lostFiles: undefined },
+    ])
+  })
+
   test('a cell continues in a new sandbox when its sandbox is lost', async () => {
     const lost = executeStep(cellStep(), { type: 'lost', cause: 'gone', reason: 'killed' })
     expect(onlyCell(await program(lost))).toMatchObject({ status: 'running', endedAt: undefined })

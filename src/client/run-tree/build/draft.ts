@@ -28,6 +28,8 @@ export interface RunDraft {
   tools: RunTools
   /** The files of the run by path, in the order in which they came. */
   readonly files: Map<string, StoredFile>
+  /** Uploads that could not be written before the next cell. */
+  lostUploads: readonly LostFile[]
   readonly compactions: ActivityRecord[]
   /** Replies to services of tools. */
   readonly samplings: ActivityRecord[]
@@ -75,8 +77,9 @@ export interface CellDraft {
   liveOutput: string
   error: string | undefined
   measures: CellMeasures
-  /** The artifacts of the cell, and those that were lost. */
+  /** The artifacts of the cell. */
   files: readonly StoredFile[]
+  /** Its artifacts that could not be kept, and the uploads that could not be written before it. */
   lostFiles: readonly LostFile[]
   rebuilds: number
   wakes: number
@@ -135,6 +138,7 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
     model: carriedState?.config.model.name,
     tools: carriedState ? toolsOf(carriedState.config) : new Map(),
     files: new Map(),
+    lostUploads: [],
     compactions: [],
     samplings: [],
     rebuilds: 0,

@@ -160,7 +160,7 @@ function applySessionOpen(run: RunDraft, record: ActivityRecord, reason: 'new' |
 
 function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepInput): void {
   // A file is written between two cells.
-  if (step?.input.type === 'file') return
+  if (step?.input.type === 'file') return applyFileStep(run, record, step.input.path)
   if (step?.input.type === 'cell' && !run.cells.has(step.input.cell)) {
     const { cell, source: code, language } = step.input
     startCell(run, cell, { code, language }, record.scheduledAt)
@@ -184,13 +184,19 @@ function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepI
   }
 }
 
+/** Applies a step that writes a part of a file. */
+function applyFileStep(run: RunDraft, record: ActivityRecord, path: string): void {
+  const result = resultOf(record, 'step')?.result
+  if (result?.type === 'failed') run.lostUploads = [...run.lostUploads, { path, problem: result.error }]
+}
+
 /** Applies the artifacts of the last cell, which has ended. */
 function applyArtifacts(run: RunDraft, record: ActivityRecord): void {
   const stored = resultOf(record, 'files')
   const cell = [...run.cells.values()].at(-1)
   if (!stored || !cell) return
   cell.files = stored.files
-  cell.lostFiles = stored.lost
+  cell.lostFiles = [...cell.lostFiles, ...stored.lost]
   addFiles(run, stored.files)
 }
 
@@ -214,7 +220,9 @@ function startCell(
     toolUseId: use?.toolUseId,
     rebuilds,
     wakes,
+    lostFiles: run.lostUploads,
   }
+  run.lostUploads = []
   run.rebuilds = 0
   run.wakes = 0
   run.cells.set(number, cell)

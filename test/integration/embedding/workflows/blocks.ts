@@ -20,6 +20,19 @@ export async function inSession(cells: readonly string[]): Promise<CellOutcome[]
   }
 }
 
+/** Code leaves a file in one session, and code of another session gets it. */
+export async function withFiles(): Promise<CellOutcome[]> {
+  const leave = 'import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/a.txt", "w").write("passed on")'
+  const first = await openSession({ files: [] })
+  const left = await first.execute(leave)
+  await first.close()
+  const files = (left.files ?? []).map((file) => ({ ...file, path: '/tmp/in/b.txt' }))
+  const second = await openSession({ files })
+  const read = await second.execute('print(open("/tmp/in/b.txt").read())')
+  await second.close()
+  return [left, read]
+}
+
 /** The same cell in two sessions at once, then in the next execution of the chain. */
 export async function inTwoSessions(cell: string, isContinued = false): Promise<CellOutcome[]> {
   const sessions = await Promise.all([openSession(), openSession()])

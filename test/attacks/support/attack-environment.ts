@@ -104,14 +104,18 @@ export class AttackEnvironment {
 /** Limits for programs that complete: the limit of an attack may be one second. */
 const probeLimits = { cellSeconds: 60 }
 
-/** A starting worker of another test keeps all sandboxes alive with a short process of root. */
+/**
+ * A starting worker of another test keeps all sandboxes alive with a short process of root. A sandbox with a network has
+ * the dispatcher besides the runner.
+ */
 const inspectSandbox = `
 import os, time
+own = 3 if "http_proxy" in os.environ else 2
 for _ in range(50):
     processes = [each for each in os.listdir("/proc") if each.isdigit()]
-    if len(processes) <= 2: break
+    if len(processes) <= own: break
     time.sleep(0.1)
-print(os.listdir("/tmp"), len(processes) <= 2)
+print(os.listdir("/tmp"), len(processes) <= own)
 `
 
 /** Monitors the memory of this process until stopped; returns the peak growth. */

@@ -58,6 +58,7 @@ export interface TestEnvironmentOptions
       | 'encryption'
       | 'redact'
       | 'dataFlow'
+      | 'network'
     > {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker when the machine has a daemon. */
@@ -132,6 +133,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       encryption: options.encryption,
       redact: options.redact,
       dataFlow: options.dataFlow,
+      network: options.network,
       values: { ...options.values, store },
       taskQueue: services.taskQueue,
     }

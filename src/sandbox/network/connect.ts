@@ -10,19 +10,31 @@ import { ExchangeError } from './exchange.js'
 import { type Destination, Refusal } from './policy.js'
 import { connectTimeoutMs, idleTimeoutMs } from './timeouts.js'
 
-interface ConnectRequest {
-  /** The connection of the program, after the head of its request. */
+/** A connection of a program after its CONNECT. */
+interface Tunnel {
   readonly stream: Duplex
-  /** What came with the head. */
-  readonly head: Buffer
+  /** Its first bytes. */
+  readonly first: Buffer
 }
 
 /** The alert of TLS (RFC 8446, section 6) `unrecognized_name`: the program has its 200, so there is no other status. */
-const unrecognizedName = Buffer.from([21, 3, 1, 0, 2, 2, 112])
+export const unrecognizedName = Buffer.from([21, 3, 1, 0, 2, 2, 112])
 const internalError = Buffer.from([21, 3, 1, 0, 2, 2, 80])
 
 /** Reads of a ClientHello: it comes in one or two packets. */
 const maxReads = 64
+
+/** Accepts a CONNECT. Returns the first bytes of the connection; empty when there are none. */
+export async function acceptTunnel(stream: Duplex, head: Buffer): Promise<Buffer> {
+  stream.write('HTTP/1.1 200 Connection established\r\n\r\n')
+  if (head.length > 0) return head
+  return (await nextChunk(stream, AbortSignal.timeout(connectTimeoutMs))) ?? head
+}
+
+/** Whether bytes may begin a plain request: a method is in capital letters. */
+export function isPlainText([byte = 0]: Buffer): boolean {
+  return byte >= 0x41 && byte <= 0x5a
+}
 
 /**
  * Connects a program with a server of TLS, when its ClientHello asks for the host that the program has named. Resolves at
@@ -30,10 +42,9 @@ const maxReads = 64
  *
  * @throws Refusal for another ClientHello; ExchangeError; errors of the connections
  */
-export async function openTlsConnection(admitted: Admitted, { stream, head }: ConnectRequest): Promise<void> {
+export async function openTlsConnection(admitted: Admitted, { stream, first }: Tunnel): Promise<void> {
   const { exchange, destination } = admitted
-  stream.write('HTTP/1.1 200 Connection established\r\n\r\n')
-  const { hello, bytes } = await readHello(stream, head)
+  const { hello, bytes } = await readHello(stream, first)
   try {
     checkHello(hello, destination)
     await exchange.start()
@@ -68,10 +79,10 @@ function checkHello(hello: ClientHello, { host }: Destination): void {
 
 async function readHello(
   stream: Duplex,
-  head: Buffer,
+  first: Buffer,
 ): Promise<{ readonly hello: ClientHello; readonly bytes: Buffer }> {
   const signal = AbortSignal.timeout(connectTimeoutMs)
-  let bytes = head
+  let bytes = first
   for (let reads = 0; reads < maxReads; reads++) {
     const hello = readClientHello(bytes)
     if (hello.type !== 'incomplete') return { hello, bytes }

@@ -113,17 +113,49 @@ it.each([
   expect(proxy.access.events).toMatchObject([{ type: 'request.refused', rule: 'server_name' }])
 })
 
-it('CONNECT carries nothing but TLS', async () => {
+it('CONNECT to an allowed host carries TLS or plain requests, and nothing else', async () => {
   const server = await startWebServer({ '/': body('inside') })
   const proxy = await startProxy(allowing(server.port, { host: 'api.test' }), { resolve })
   const authority = `api.test:${server.port}`
-  const plain = `GET / HTTP/1.1\r\nHost: ${authority}\r\n\r\n`
-  const answer = await exchangeBytes(proxy.port, `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n${plain}`)
-  expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 200 Connection established\r\n\r\n/)
-  // An alert of TLS.
-  expect(answer.subarray(answer.indexOf('\r\n\r\n') + 4)).toEqual(Buffer.from([21, 3, 1, 0, 2, 2, 112]))
+  const connect = `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`
+  for (const other of [
+    Buffer.from([0, 1, 2]),
+    Buffer.from([22, 3, 1, 0, 1, 2]),
+    Buffer.from('get / HTTP/1.1\r\n\r\n'),
+  ]) {
+    const answer = await exchangeBytes(proxy.port, Buffer.concat([Buffer.from(connect), other]))
+    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 200 Connection established\r\n\r\n/)
+    // An alert of TLS.
+    expect(answer.subarray(answer.indexOf('\r\n\r\n') + 4)).toEqual(Buffer.from([21, 3, 1, 0, 2, 2, 112]))
+  }
   expect(server.requested).toEqual([])
-  expect(proxy.access.events).toMatchObject([{ type: 'request.refused', rule: 'tls' }])
+  expect(proxy.access.events).toMatchObject([{ rule: 'tls' }, { rule: 'tls' }, { rule: 'tls' }])
+})
+
+it('a plain request in a connection by CONNECT passes the checks of a plain request, each time', async () => {
+  const server = await startWebServer({ '/': (response, { headers }) => void response.end(String(headers['x-key'])) })
+  const headers = { 'X-Key': '${api_key}' }
+  const options = { resolve, credentials: { api_key: 'secret-value' } }
+  const proxy = await startProxy(allowing(server.port, { host: 'api.test', methods: ['GET'], headers }), options)
+  const authority = `api.test:${server.port}`
+  const connect = `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`
+  const get = (host: string, target = '/', method = 'GET') => `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+  const answer = await exchangeBytes(proxy.port, connect, get(authority), get(authority, '/', 'POST'))
+  const text = answer.toString()
+  expect([...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).toEqual(['200', '200', '403'])
+  expect(text).toContain('secret-value')
+  const refused = [
+    get('other.test'),
+    get(`other.test:${server.port}`),
+    get(authority, `http://other.test:${server.port}/`),
+    get(authority, '*', 'OPTIONS'),
+    connect,
+  ]
+  for (const request of refused)
+    expect((await exchangeBytes(proxy.port, connect, request)).toString(), request).toMatch(
+      /^HTTP\/1\.1 200 Connection established\r\n\r\nHTTP\/1\.1 400 /,
+    )
+  expect(server.requested).toEqual(['/'])
 })
 
 it('a target with `https` takes plain requests, and the proxy speaks TLS and adds the header', async () => {
@@ -142,9 +174,10 @@ it('a target with `https` takes plain requests, and the proxy speaks TLS and add
   expect(received).toEqual([`api.test:${port} Bearer secret-value`])
   expect(JSON.stringify(proxy.access.events)).not.toContain('secret-value')
   const tunnel = connectBy(proxy.port, `api.test:${port}`, { ca: certificate.ca, servername: 'api.test' })
-  await expect(tunnel).rejects.toThrow(
-    `403 api.test:${port}: use http://api.test:${port}/: the proxy sends the request on by https`,
-  )
+  await expect(tunnel).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME' })
+  const standard = await startProxy([{ host: 'api.test', https: true }], options)
+  const hint = /403 api\.test:443: use http:\/\/api\.test\/: the proxy sends the request on by https/
+  await expect(connectBy(standard.port, 'api.test:443', { ca: certificate.ca })).rejects.toThrow(hint)
   // Another authority signs another certificate for the name.
   const other = await startProxy(allowing(port, { host: 'api.test', https: true }), {
     resolve,

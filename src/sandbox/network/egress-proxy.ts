@@ -11,7 +11,8 @@
  * 1. No connection is opened before the rules allow its host, port and method, its name is resolved once, all its
  *    addresses are judged, and the start of the request is stored in the audit log. It goes to these addresses.
  * 2. Redirects are not followed: a program sends a new request, which passes all checks.
- * 3. A connection for TLS begins with a ClientHello for the host that the program named.
+ * 3. A connection by CONNECT begins with a ClientHello for the host that the program named, or with a plain request for
+ *    it, which passes all checks.
  * 4. The value of a credential goes to its target only, and into no response, event or message of the proxy.
  * 5. What a program sends is bounded: the head of a request by Node's parser, the ClientHello, the bytes and the time of
  *    a connection, and the requests per minute and per step.
@@ -21,7 +22,7 @@ import type { Duplex } from 'node:stream'
 import type { NetworkTarget } from '../../common/run/network.js'
 import { type Resolve, type ResolvedAddress, resolveHost, UnusableHostError } from '../../network/resolve-host.js'
 import type { NetworkAccess } from './access.js'
-import { openTlsConnection } from './connect.js'
+import { acceptTunnel, isPlainText, openTlsConnection, unrecognizedName } from './connect.js'
 import { Exchange, ExchangeError } from './exchange.js'
 import { sendPlainRequest } from './plain-request.js'
 import { type Destination, NetworkPolicy, parseAuthority, Refusal } from './policy.js'
@@ -51,6 +52,8 @@ export class EgressProxy {
   readonly #options: EgressProxyOptions
   readonly #server: Server
   readonly #rate = new RequestRate()
+  /** Connections after a CONNECT in which the program sends plain requests, with the destination that it named. */
+  readonly #plainTunnels = new WeakMap<Duplex, Destination>()
   #access: NetworkAccess | undefined
 
   constructor(options: EgressProxyOptions) {
@@ -77,7 +80,7 @@ export class EgressProxy {
   async #servePlain(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '' } = request
     const serve = async (exchange: Exchange, access: NetworkAccess, signal: AbortSignal): Promise<void> => {
-      const { path, destination } = readTarget(request)
+      const { path, destination } = readTarget(request, this.#plainTunnels.get(request.socket))
       const admitted = await this.#admit(access, { exchange, method, destination, signal })
       const headers = await fillHeaders(access, admitted)
       await exchange.start()
@@ -89,11 +92,26 @@ export class EgressProxy {
   async #serveConnect(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
     const serve = async (exchange: Exchange, access: NetworkAccess, signal: AbortSignal): Promise<void> => {
       const destination = parseAuthority(request.url ?? '')
-      if (destination === undefined) throw new Refusal('malformed', 'CONNECT names HOST:PORT', 400)
-      const admitted = await this.#admit(access, { exchange, method: 'CONNECT', destination, signal })
-      await openTlsConnection(admitted, { stream, head })
+      if (destination === undefined || this.#plainTunnels.has(stream))
+        throw new Refusal('malformed', 'CONNECT names HOST:PORT, once', 400)
+      exchange.destination = destination
+      const admitted = new NetworkPolicy(access.rules).permitsTls(destination)
+        ? await this.#admit(access, { exchange, method: 'CONNECT', destination, signal })
+        : undefined
+      const first = await acceptTunnel(stream, head)
+      if (isPlainText(first)) return this.#acceptPlain(stream, first, destination)
+      if (admitted) return openTlsConnection(admitted, { stream, first })
+      stream.end(unrecognizedName)
+      throw new Refusal('method', 'this host takes plain requests only')
     }
     await this.#serve('CONNECT', stream, serve, (answer) => answerConnect(stream, answer))
+  }
+
+  /** Reads plain requests in a connection by CONNECT. Each passes the checks of a plain request. */
+  #acceptPlain(stream: Duplex, first: Buffer, destination: Destination): void {
+    this.#plainTunnels.set(stream, destination)
+    stream.unshift(first)
+    this.accept(stream)
   }
 
   /** Serves one request to its end, and reports it. Never rejects. */
@@ -152,14 +170,23 @@ export class EgressProxy {
   }
 }
 
-/** @throws Refusal for a request that is not for a proxy, or whose header Host names another host */
-function readTarget({ url: text = '', rawHeaders, headers }: IncomingMessage): {
+interface Target {
+  /** The path and the query, as the program has written them. */
   readonly path: string
   readonly destination: Destination
-} {
-  const [, authority = ''] = /^http:\/\/([^/?#]+)(?:[/?#]|$)/i.exec(text) ?? []
-  const destination = URL.canParse(text) ? parseAuthority(authority, 80) : undefined
-  if (destination === undefined) throw new Refusal('malformed', 'a request names http://HOST/PATH, or CONNECT', 400)
+}
+
+/**
+ * Reads where a plain request goes.
+ *
+ * @param tunnel what the program has named in its CONNECT; undefined for a request to the proxy
+ * @throws Refusal for a request that is not for a proxy, or whose header Host names another host
+ */
+function readTarget({ url: text = '', rawHeaders, headers }: IncomingMessage, tunnel: Destination | undefined): Target {
+  const [, authority = ''] = (tunnel ? undefined : /^http:\/\/([^/?#]+)(?:[/?#]|$)/i.exec(text)) ?? []
+  const destination = tunnel ?? (URL.canParse(text) ? parseAuthority(authority, 80) : undefined)
+  if (destination === undefined || (tunnel && !text.startsWith('/')))
+    throw new Refusal('malformed', 'a request names http://HOST/PATH, or CONNECT', 400)
   const encoding = headers['transfer-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
     throw new Refusal('malformed', 'the transfer encoding is unknown', 400)
@@ -167,9 +194,9 @@ function readTarget({ url: text = '', rawHeaders, headers }: IncomingMessage): {
   const named = hosts.map((host) => parseAuthority(host, 80))
   const isSame = named.every((each) => each?.host === destination.host && each.port === destination.port)
   if (hosts.length > 1 || !isSame)
-    throw new Refusal('host_header', 'the header Host names another host than the URL', 400)
-  const rest = text.slice('http://'.length + authority.length).replace(/#.*/s, '')
-  return { path: rest.startsWith('/') ? rest : `/${rest}`, destination }
+    throw new Refusal('host_header', 'the header Host names another host than the request', 400)
+  const path = (tunnel ? text : text.slice('http://'.length + authority.length)).replace(/#.*/s, '')
+  return { path: path.startsWith('/') ? path : `/${path}`, destination }
 }
 
 /** @throws Refusal */

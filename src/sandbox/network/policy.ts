@@ -81,20 +81,38 @@ export class NetworkPolicy {
 
   /** @throws Refusal */
   check(method: Method, destination: Destination): NetworkTarget {
-    const { host } = destination
-    const targets = this.#rules.allow.filter((target) => matches(target, destination))
-    if (targets.length === 0) throw new Refusal('host', `${formatDestination(destination)} is not allowed`)
-    if (isIP(host) !== 0 && !isAllowableAddress(host)) throw new Refusal('address', `${host} is never allowed`)
+    const targets = this.#targetsAt(destination)
     const found = targets.find((target) => permits(target, method))
     if (found !== undefined) return found
     const reason = method === 'CONNECT' ? plainOnly(destination, targets) : `${method} is not allowed`
     throw new Refusal('method', `${formatDestination(destination)}: ${reason}`)
   }
 
+  /**
+   * Whether a connection by CONNECT may carry TLS. Some clients also send plain requests by CONNECT.
+   *
+   * @throws Refusal
+   */
+  permitsTls(destination: Destination): boolean {
+    const isPermitted = this.#targetsAt(destination).some((target) => permits(target, 'CONNECT'))
+    // Nobody sends plain requests to the port of TLS: the program learns at once what it should do.
+    if (!isPermitted && destination.port === 443) this.check('CONNECT', destination)
+    return isPermitted
+  }
+
   /** Addresses outside of the public internet that connections to this port may have. */
   privateAddresses(port: number): ReadonlySet<string> {
     const named = this.#rules.allow.filter((target) => isIP(target.host) !== 0 && hasPort(target, port))
     return new Set(named.map(({ host }) => host).filter(isAllowableAddress))
+  }
+
+  /** @throws Refusal */
+  #targetsAt(destination: Destination): readonly NetworkTarget[] {
+    const { host } = destination
+    const targets = this.#rules.allow.filter((target) => matches(target, destination))
+    if (targets.length === 0) throw new Refusal('host', `${formatDestination(destination)} is not allowed`)
+    if (isIP(host) !== 0 && !isAllowableAddress(host)) throw new Refusal('address', `${host} is never allowed`)
+    return targets
   }
 }
 

@@ -90,7 +90,7 @@ class Connection:
         try:
             await asyncio.gather(*self.directions)
             self.writer.close()
-        except (ConnectionError, asyncio.CancelledError):
+        except (OSError, asyncio.CancelledError):
             if not self.is_closed_by_worker:
                 self._send("close")
             _abort(self.writer)

@@ -7,7 +7,7 @@ export type StreamData = EventOf<'stream'>
 export interface StreamRecord {
   /** Run id of the execution of the workflow. */
   readonly runId: string
-  /** The unit that a retry repeats: `run`, `turn/N`, `step/SESSION/N` or `call/KEY`. */
+  /** The unit that a retry repeats: `run`, `turn/N`, `step/SESSION/N`, `call/KEY` or `request/SESSION/STEP/ATTEMPT/N`. */
   readonly unit: string
   /** Epoch of the sandbox for a step; otherwise 0. Epoch and attempt order the attempts at a unit. */
   readonly epoch: number

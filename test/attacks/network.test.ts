@@ -133,6 +133,21 @@ describe('a hostile program and the proxy of its sandbox', () => {
     expect(inside.requested).toEqual([])
   })
 
+  it('N07 requests that do not wait for responses are at most so many at once', async () => {
+    // It never answers.
+    const server = await startWebServer({ '/': () => undefined })
+    const { port } = server
+    const { resolve } = resolverOf({})
+    const proxy = await startProxy([{ host: '127.0.0.1', port }], { resolve })
+    const request = `GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`
+    const socket = connect(proxy.port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(request.repeat(300))
+    await expect.poll(() => proxy.access.events.filter(({ type }) => type === 'request.refused').length).toBe(300 - 64)
+    await expect.poll(() => server.requested.length).toBe(64)
+    socket.destroy()
+  })
+
   it('N06 a ClientHello that comes byte by byte ends its connection, and opens none', async () => {
     const { resolve } = resolverOf({ 'api.test': ['1.1.1.1'] })
     const proxy = await startProxy([{ host: 'api.test' }], { resolve })

@@ -27,7 +27,7 @@ export async function networkAccess(
   origin: EventOrigin,
 ): Promise<NetworkAccess | undefined> {
   if (network === undefined) return undefined
-  const { workflowId, runId, signal } = origin
+  const { workflowId, runId, attempt, signal } = origin
   // The run has recorded them from a checked option.
   const rules = (await values.load(network.rules, 'the network of the run', signal)) as unknown as NetworkRules
   const request = {
@@ -43,11 +43,9 @@ export async function networkAccess(
   const observers = new Map<number, Observer>()
 
   function observerOf(requestNumber: number): Observer {
-    const unit = {
-      unit: `request/${id}/${number}/${requestNumber}`,
-      epoch,
-      id: `${id}/${epoch}/${number}/${requestNumber}`,
-    }
+    // Another attempt at the step sends other requests: it repeats none of these.
+    const position = `${number}/${attempt}/${requestNumber}`
+    const unit = { unit: `request/${id}/${position}`, epoch, id: `${id}/${epoch}/${position}` }
     return observers.get(requestNumber) ?? new Observer({ audit, stream }, origin, unit)
   }
 

@@ -74,6 +74,8 @@ export class EgressProxy {
 
   /** Serves a connection of a program. */
   accept(connection: Duplex): void {
+    // Each of the requests at once listens for its end.
+    connection.setMaxListeners(0)
     this.#server.emit('connection', connection)
   }
 
@@ -86,7 +88,7 @@ export class EgressProxy {
       await exchange.start()
       await sendPlainRequest(admitted, { request, response, path, headers, ca: this.#options.ca })
     }
-    await this.#serve(method, response, serve, (answer) => answerPlain(response, answer))
+    await this.#serve(method, request.socket, serve, (answer) => answerPlain(response, answer))
   }
 
   async #serveConnect(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
@@ -117,16 +119,18 @@ export class EgressProxy {
   /** Serves one request to its end, and reports it. Never rejects. */
   async #serve(
     method: string,
-    client: Duplex | ServerResponse,
+    connection: Duplex,
     serve: (exchange: Exchange, access: NetworkAccess, signal: AbortSignal) => Promise<void>,
     answer: (answer: Answer) => void,
   ): Promise<void> {
     const access = this.#access
     if (access === undefined) return answer(new Refusal('requests', 'no step has begun', 503))
     const abort = new AbortController()
-    client.once('close', () => abort.abort())
+    const stop = () => abort.abort()
+    connection.once('close', stop)
     const exchange = new Exchange(access, this.#rate.nextNumber(), method)
     try {
+      this.#rate.enter()
       await serve(exchange, access, abort.signal)
     } catch (thrown) {
       if (thrown instanceof Refusal) {
@@ -138,6 +142,9 @@ export class EgressProxy {
         exchange.fail(rule)
         answer({ rule, message: isExpected ? thrown.message : 'the connection ended', status: 502 })
       }
+    } finally {
+      this.#rate.leave()
+      connection.off('close', stop)
     }
   }
 

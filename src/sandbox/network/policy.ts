@@ -37,9 +37,6 @@ export interface Destination {
   readonly port: number
 }
 
-/** CONNECT, or the method of a plain request. */
-export type Method = string
-
 const defaultPorts: ReadonlySet<number> = new Set([80, 443])
 
 /** Ranges of which single addresses may be allowed. Link-local addresses and metadata services never are. */
@@ -79,8 +76,8 @@ export class NetworkPolicy {
     this.#rules = rules
   }
 
-  /** @throws Refusal */
-  check(method: Method, destination: Destination): NetworkTarget {
+  /** @param method of a plain request, or CONNECT for TLS. @throws Refusal */
+  check(method: string, destination: Destination): NetworkTarget {
     const targets = this.#targetsAt(destination)
     const found = targets.find((target) => permits(target, method))
     if (found !== undefined) return found
@@ -127,7 +124,7 @@ function hasPort({ port: allowed }: NetworkTarget, port: number): boolean {
 }
 
 /** What the proxy can't see, it can't limit: a target with conditions takes plain requests only. */
-function permits({ methods, headers, https }: NetworkTarget, method: Method): boolean {
+function permits({ methods, headers, https }: NetworkTarget, method: string): boolean {
   if (method === 'CONNECT') return methods === undefined && headers === undefined && https === undefined
   // A server that repeats the request in its response would give the injected headers to the code.
   if (method === 'TRACE') return false

@@ -4,6 +4,9 @@ import { Refusal } from './policy.js'
 const maxPerStep = 10_000
 const maxReportedRefusals = 1_000
 
+/** Maximum requests at once: a program may send many on one connection without waiting for responses. */
+const maxInProgress = 64
+
 /** How often the programs of a sandbox send requests. */
 export class RequestRate {
   #tokens: number | undefined
@@ -11,6 +14,7 @@ export class RequestRate {
   #requests = 0
   #refusals = 0
   #number = 0
+  #inProgress = 0
 
   beginStep(): void {
     this.#requests = 0
@@ -39,6 +43,16 @@ export class RequestRate {
     if (this.#requests === maxPerStep) throw new Refusal('requests', `over ${maxPerStep} requests in a step`, 429)
     this.#tokens -= 1
     this.#requests += 1
+  }
+
+  /** Begins to serve a request; `leave` follows in any case. @throws Refusal */
+  enter(): void {
+    this.#inProgress += 1
+    if (this.#inProgress > maxInProgress) throw new Refusal('requests', `over ${maxInProgress} requests at once`, 429)
+  }
+
+  leave(): void {
+    this.#inProgress -= 1
   }
 
   mayReportRefusal(): boolean {

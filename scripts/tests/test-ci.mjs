@@ -9,10 +9,10 @@ import { progress, root, setup } from '../setup.mjs'
 import { modes, withReports } from './reports/suite-reports.mjs'
 
 /**
- * A shard takes about half a minute. Raise this number, or move long files to test/slow, when CI takes longer than 15
+ * Most shards take less than half a minute. Raise this number, or move long files to test/slow, when CI takes longer than 15
  * minutes on a quiet machine of 2 cores.
  */
-const shards = 200
+const shards = 300
 
 const startedAt = performance.now()
 const totalSeconds = Number(process.env['PTC_CI_SECONDS'] ?? 3600)

@@ -14,10 +14,10 @@ const checkout = fileURLToPath(new URL('../../../', import.meta.url))
 async function fetchWith(packages: readonly string[], { port, url }: { port: number; url: string }): Promise<string> {
   const project = await temporaryFolder()
   await mkdir(join(project, 'node_modules'))
-  for (const folder of ['common', 'languages', 'platform', 'tools']) {
+  for (const folder of ['common', 'languages', 'network', 'platform', 'tools']) {
     await cp(join(checkout, 'dist', folder), join(project, 'dist', folder), { recursive: true })
   }
-  for (const name of ['zod', '@noble', '@discoveryjs', ...packages]) {
+  for (const name of ['zod', 'ipaddr.js', '@noble', '@discoveryjs', ...packages]) {
     await symlink(join(checkout, 'node_modules', name), join(project, 'node_modules', name))
   }
   await cp(join(checkout, 'package.json'), join(project, 'package.json'))
@@ -37,7 +37,7 @@ await tool.run({ url: ${JSON.stringify(url)}, start: 0, maxCharacters: 100 }, co
   return stdout.trim()
 }
 
-const ofWeb = ['ipaddr.js', 'parse5-sax-parser', 'robots-parser']
+const ofWeb = ['parse5-sax-parser', 'robots-parser']
 
 it('a PDF without package unpdf is refused with the name of the package, and other pages are read', async () => {
   const server = await startWebServer({
@@ -51,8 +51,7 @@ it('a PDF without package unpdf is refused with the name of the package, and oth
   expect(await fetchWith(ofWeb, { port, url: server.url('/html') })).toBe('a')
 })
 
-it('without the packages for pages a call names them, and the configuration loads', async () => {
-  expect(await fetchWith([], { port: 80, url: 'http://127.0.0.1/' })).toContain(
-    'npm install ipaddr.js parse5-sax-parser robots-parser',
-  )
+it('without the package for HTML a page is refused with its name, and the configuration loads', async () => {
+  const { port, url } = await startWebServer({ '/html': body('<p>a', 'text/html') })
+  expect(await fetchWith([], { port, url: url('/html') })).toContain('npm install parse5-sax-parser')
 })

@@ -1,9 +1,7 @@
 import { cutIndex, takeStart } from '../../../common/text/text.js'
 import { defined } from '../../../common/defined.js'
-import { hasErrorCode } from '../../../common/system-error.js'
 import { defineTool } from '../../define-tool.js'
 import type { Tool } from '../../tool.js'
-import { ToolError } from '../../tool-error.js'
 import { parseOptions } from '../parse-options.js'
 import { webFetchInput, webFetchOptions, webFetchOutput, type WebFetchOptions } from './options.js'
 import type { PageFetcher } from './page-fetcher.js'
@@ -20,7 +18,7 @@ const extraMs = 30_000
  */
 export function webFetch(options: WebFetchOptions = {}): Tool {
   const parsed = parseOptions('webFetch', webFetchOptions, options)
-  const fetcher = lazily(async () => new (await loadFetcher()).PageFetcher(parsed))
+  const fetcher = lazily(async () => new (await import('./page-fetcher.js')).PageFetcher(parsed))
   return defineTool({
     name: parsed.name,
     description:
@@ -39,17 +37,6 @@ export function webFetch(options: WebFetchOptions = {}): Tool {
       return { ...page, text: takeStart(text.slice(from), maxCharacters), totalCharacters: text.length }
     },
   }) as Tool
-}
-
-/** @throws ToolError without the packages, which are optional: another attempt would not find them */
-async function loadFetcher() {
-  try {
-    return await import('./page-fetcher.js')
-  } catch (thrown) {
-    if (!hasErrorCode(thrown, 'ERR_MODULE_NOT_FOUND')) throw thrown
-    const install = 'install them with durable-ptc (npm install ipaddr.js parse5-sax-parser robots-parser)'
-    throw new ToolError(`web_fetch needs packages that the worker does not have: ${install}`, { cause: thrown })
-  }
 }
 
 function lazily(load: () => Promise<PageFetcher>): () => Promise<PageFetcher> {

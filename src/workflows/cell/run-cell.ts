@@ -42,6 +42,7 @@ import {
   storageExceeded,
   tooManyWakes,
 } from './cell-result.js'
+import type { KeptFiles } from '../files/run-files.js'
 import { languageOfStep } from './cell-language.js'
 import { type CellState, dropCell, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
 import type { CellCall } from './pending-calls.js'
@@ -92,6 +93,18 @@ export async function runCell(runtime: CodeRuntime, { source, language, toolUseI
   const ended = await traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...ofStep })
   const { files, lost: lostArtifacts } = ended.kept ?? { files: [], lost: [] }
   return lost.length === 0 ? ended : { ...ended, kept: { files, lost: [...lost, ...lostArtifacts] } }
+}
+
+/** Stores the artifacts of a cell, unless a rule on data holds back what its code has been given. */
+async function keepArtifacts({ run, session, calls }: CodeRuntime, found: readonly FoundFile[]): Promise<KeptFiles> {
+  const decision = calls.dataFlow.decide('answer', calls.dataFlow.ofSession)
+  if (decision.action !== 'allow') {
+    const problem = `a rule of the configuration holds back ${decision.reason}`
+    return { files: [], lost: found.map(({ path }) => ({ path, problem })) }
+  }
+  const kept = await session.storeFiles(found)
+  run.files.addArtifacts(kept.files)
+  return kept
 }
 
 /** Writes the uploads that the sandbox does not have yet. Returns those that could not be written. */
@@ -195,8 +208,7 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
   const output = new OutputBuffer(outputCharacters, outputReader, state.output)
   const outputLimit = () => Math.max(capturedCharacters - output.length, minimumOutputCharacters)
   const finish = async (end: CellEnd, found: readonly FoundFile[] = []): Promise<CellRun> => {
-    const kept = found.length === 0 ? undefined : await session.storeFiles(found)
-    run.files.addArtifacts(kept?.files ?? [])
+    const kept = found.length === 0 ? undefined : await keepArtifacts(runtime, found)
     startIdle(runtime)
     const durationMs = Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000)
     recordEnd(end, durationMs)

@@ -99,4 +99,14 @@ describe('the artifacts of a run', () => {
     ])
     expect(describeKept({ files: [], lost: [] })).toEqual([])
   })
+
+  it('of many files, the model is told of the first ones, with few previews and short paths', () => {
+    const many = Array.from({ length: 100 }, (_, index) => index)
+    const files = many.map((index) => file(`/tmp/out/${index}`, { preview: 'x'.repeat(800) }))
+    const lost = many.map((index) => ({ path: `/tmp/out/${'y'.repeat(4_000)}${index}`, problem: 'it is a link' }))
+    const text = describeKept({ files, lost }).join('\n')
+    expect(text.length).toBeLessThan(10_000)
+    expect(text.match(/xxx+/g)).toHaveLength(3)
+    expect(text.match(/and 80 more/g)).toHaveLength(2)
+  })
 })

@@ -19,7 +19,7 @@ import {
 } from '../../common/files/files.js'
 import { attachmentLimits, mediaTypes } from '../../common/conversation/attachments.js'
 import { formatBytes } from '../../common/text/format.js'
-import { pluralize } from '../../common/text/text.js'
+import { pluralize, truncateEnd } from '../../common/text/text.js'
 
 /** An API refuses larger images in a request with more than 20 of them. */
 const maxPixels = 2_000
@@ -82,7 +82,7 @@ export class RunFiles {
     const written = earlier.slice(0, earlier.length - unwritten)
     const waiting = latest([...earlier.slice(earlier.length - unwritten), ...uploads])
     const kept = written.filter(({ path }) => waiting.every((each) => each.path !== path))
-    const lines = uploads.map(describeFile)
+    const lines = describeFiles(uploads)
     const text = `[files] The user has uploaded ${pluralize(uploads.length, 'file')}:\n${lines.join('\n')}`
     this.#state = {
       ...this.#state,
@@ -146,12 +146,29 @@ function isShown({ mediaType, bytes, pixels, parts }: StoredFile): boolean {
 export function describeKept({ files, lost }: KeptFiles): readonly string[] {
   if (files.length === 0 && lost.length === 0) return []
   const kept = files.length === 0 ? [] : [`[files] ${pluralize(files.length, 'file')} kept from ${outputFolder}:`]
-  const problems = lost.map(({ path, problem }) => `[files] not kept: ${path}: ${problem}`)
-  return [...kept, ...files.map(describeFile), ...problems]
+  const problems = lost.map(
+    ({ path, problem }) => `[files] not kept: ${truncateEnd(path, maxPathCharacters)}: ${problem}`,
+  )
+  return [...kept, ...describeFiles(files), ...firstOf(problems)]
 }
 
-function describeFile({ path, bytes, mediaType, pixels, preview }: StoredFile): string {
+/** What the model is told of many files at once. It finds the others in the folder. */
+const described = { files: 20, previews: 3 } as const
+
+/** A hostile sandbox chooses the paths of files that were not kept. */
+const maxPathCharacters = 200
+
+function describeFiles(files: readonly StoredFile[]): readonly string[] {
+  return firstOf(files.map((file, index) => describeFile(file, index < described.previews)))
+}
+
+function firstOf(lines: readonly string[]): readonly string[] {
+  const others = lines.length - described.files
+  return others > 0 ? [...lines.slice(0, described.files), `[files] and ${others} more`] : lines
+}
+
+function describeFile({ path, bytes, mediaType, pixels, preview }: StoredFile, hasPreview: boolean): string {
   const size = pixels === undefined ? '' : `, ${pixels.width} x ${pixels.height} pixels`
   const line = `${path} (${mediaType}, ${formatBytes(bytes)}${size})`
-  return preview === undefined ? line : `${line}\n${preview.replaceAll(/^/gm, '  ')}`
+  return preview === undefined || !hasPreview ? line : `${line}\n${preview.replaceAll(/^/gm, '  ')}`
 }

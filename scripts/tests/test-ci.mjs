@@ -12,7 +12,7 @@ import { modes, withReports } from './reports/suite-reports.mjs'
  * Most shards take less than half a minute. Raise this number, or move long files to test/slow, when CI takes longer than 15
  * minutes on a quiet machine of 2 cores.
  */
-const shards = 300
+const shards = 600
 
 const startedAt = performance.now()
 const totalSeconds = Number(process.env['PTC_CI_SECONDS'] ?? 3600)

@@ -133,10 +133,14 @@ export interface StoreFilesInput {
 /** What a sandbox needs so that its runner reports artifacts: a part of the name of its language. */
 export const filesService = 'files'
 
+/** What became of the artifacts of a cell. */
+export interface KeptFiles {
+  readonly files: readonly StoredFile[]
+  readonly lost: readonly LostFile[]
+}
+
 /** Result of activity `session.files`. `gone`: the sandbox is lost, and the files with it. */
-export type StoreFilesResult =
-  | { readonly type: 'stored'; readonly files: readonly StoredFile[]; readonly lost: readonly LostFile[] }
-  | { readonly type: 'gone' }
+export type StoreFilesResult = ({ readonly type: 'stored' } & KeptFiles) | { readonly type: 'gone' }
 
 /**
  * Returns why a run refuses uploads; undefined when it accepts them. They may come from another client.

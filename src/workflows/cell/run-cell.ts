@@ -21,7 +21,7 @@
 
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
-import type { FoundFile, LostFile } from '../../common/files/files.js'
+import type { FoundFile, KeptFiles, LostFile } from '../../common/files/files.js'
 import { capturedCharacters } from '../../common/run/limits.js'
 import { executeCodeTool } from '../../common/names.js'
 import { type CellEnd, type CellOutcome, measuresOf } from '../../common/calls/outcomes.js'
@@ -42,7 +42,6 @@ import {
   storageExceeded,
   tooManyWakes,
 } from './cell-result.js'
-import type { KeptFiles } from '../files/run-files.js'
 import { languageOfStep } from './cell-language.js'
 import { type CellState, dropCell, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
 import type { CellCall } from './pending-calls.js'

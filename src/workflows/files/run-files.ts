@@ -10,7 +10,7 @@
  */
 import type { PendingBlock } from '../../common/agent/messages.js'
 import {
-  type LostFile,
+  type KeptFiles,
   maxFiles,
   outputFolder,
   problemOfUploads,
@@ -38,12 +38,6 @@ export interface RunFilesState {
   /** Blocks for the next message to the model. */
   readonly news: readonly PendingBlock[]
   readonly images: number
-}
-
-/** What became of the artifacts of a cell. */
-export interface KeptFiles {
-  readonly files: readonly StoredFile[]
-  readonly lost: readonly LostFile[]
 }
 
 export class RunFiles {

@@ -86,7 +86,7 @@ export class Conversation {
     const problem = problemOfSend(message, this.#input)
     if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
     if (this.#messages.isKnown(id)) return
-    if (this.#turns) requireFiles(this.#turns, message.files)
+    if (message.files) this.#turns?.calls.run.requireUploads(message.files, 'the conversation')
     if (this.#isClosing) throw this.#closedFailure()
     if (this.#messages.isQueueFull)
       throw rejection('CONVERSATION_FULL', `${maxQueuedMessages} messages wait in conversation ${this.#input.name}`)
@@ -243,7 +243,7 @@ export class Conversation {
     const turnLimit = before.turns + run.config.limits.turns
     try {
       if (message?.messages) await this.#replaceMessages(turns, message.messages)
-      if (message) addFiles(turns, message.files)
+      if (message?.files) turns.calls.run.addUploads(message.files, 'the conversation')
       if (message) turns.messages.addMessage(message)
       const answered = await turns.runToAnswer(turnLimit, () => this.#joinSteering(turns))
       const outcome = answered && (await turns.releaseAnswer(answered))
@@ -309,18 +309,6 @@ export class Conversation {
   #closedFailure(): ApplicationFailure {
     return rejection('CONVERSATION_CLOSED', `conversation ${this.#input.name} is closed`)
   }
-}
-
-/** @throws ApplicationFailure for files that the conversation can't have */
-function requireFiles({ calls: { run } }: AgentTurns, files: SendInput['files']): void {
-  const problem = files && run.files.problemOf(files, run.config.limits.tmpBytes)
-  if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', `the conversation refuses the files: ${problem}`)
-}
-
-/** Adds the files of a message. It may have been accepted before the configuration was read. */
-function addFiles(turns: AgentTurns, files: SendInput['files']): void {
-  requireFiles(turns, files)
-  if (files) turns.calls.run.files.add(files)
 }
 
 /**

@@ -2,13 +2,22 @@ import { defineQuery, defineUpdate, setHandler } from '@temporalio/workflow'
 import { type Deferred, deferred } from '../../common/async/deferred.js'
 import { problemOfUploads, type StoredFile } from '../../common/files/files.js'
 import { filesMessages } from '../../common/names.js'
-import type { Run } from '../run/run.js'
 import { failWorkflowOnError, rejection } from '../temporal/failures.js'
+import type { RunFiles } from './run-files.js'
 
 const upload = defineUpdate<void, [readonly StoredFile[]]>(filesMessages.upload)
 const list = defineQuery<readonly StoredFile[]>(filesMessages.list)
 
-type RunWithFiles = Pick<Run, 'files' | 'config'>
+/** A `Run`, which is above this folder. */
+interface RunWithFiles {
+  readonly files: Pick<RunFiles, 'all'>
+  /** Both throw an ApplicationFailure for uploads that the run can't have. */
+  requireUploads(uploads: unknown, what: string): void
+  addUploads(uploads: readonly StoredFile[], what: string): void
+}
+
+/** What refuses uploads, in the message. */
+const theRun = 'the run'
 
 /** Uploads that came before the run has read its configuration. */
 interface EarlyUploads {
@@ -46,27 +55,18 @@ export function handleFileMessages(starting: Promise<{ readonly run: RunWithFile
     return added.promise
   }
   setHandler(upload, (uploads) => failWorkflowOnError(() => add(uploads)), {
-    validator: (uploads: unknown) =>
-      requireNone(started ? problemOf(started, uploads) : problemOfUploads(uploads, Infinity)),
+    validator: (uploads: unknown) => (started ? started.requireUploads(uploads, theRun) : requireStored(uploads)),
   })
   setHandler(list, () => started?.files.all ?? [])
 }
 
-/**
- * Adds files before it returns a promise.
- *
- * @throws ApplicationFailure for files that the run can't have: other files may have come meanwhile
- */
+/** Adds files before it returns a promise. */
 async function addTo(run: RunWithFiles, uploads: readonly StoredFile[]): Promise<void> {
-  requireNone(problemOf(run, uploads))
-  run.files.add(uploads)
+  run.addUploads(uploads, theRun)
 }
 
-function problemOf({ files, config }: RunWithFiles, uploads: unknown): string | undefined {
-  return files.problemOf(uploads, config.limits.tmpBytes)
-}
-
-/** @throws ApplicationFailure */
-function requireNone(problem: string | undefined): void {
-  if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', `the run refuses the files: ${problem}`)
+/** Checks what can be checked without the configuration of the run. @throws ApplicationFailure */
+function requireStored(uploads: unknown): void {
+  const problem = problemOfUploads(uploads, Infinity)
+  if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', `${theRun} refuses the files: ${problem}`)
 }

@@ -119,7 +119,7 @@ export class NamedSession {
     }
     if (this.#runtime === undefined) return
     const { config } = this.#runtime.run
-    this.#requireFiles(this.#runtime.run, files)
+    if (files) this.#runtime.run.requireUploads(files, `session ${this.#name}`)
     this.#requireLanguage(config, language, cellLanguage)
     const { backend } = this.#runtime.session.sandbox
     if (sandbox !== undefined && backend !== 'auto' && sandbox !== 'auto' && sandbox !== backend) {
@@ -150,17 +150,9 @@ export class NamedSession {
     return this.#enqueue((runtime) => {
       // It was accepted before the configuration was read.
       this.#requireLanguage(runtime.run.config, language, cellLanguage)
-      this.#requireFiles(runtime.run, files)
-      if (files) runtime.run.files.add(files)
+      if (files) runtime.run.addUploads(files, `session ${this.#name}`)
       return this.#executeNow(runtime, { source, language: cellLanguage }, execution)
     })
-  }
-
-  /** @throws ApplicationFailure for files that the session can't have */
-  #requireFiles({ files, config }: Run, uploads: ExecuteInput['files']): void {
-    const problem = uploads && files.problemOf(uploads, config.limits.tmpBytes)
-    if (problem !== undefined)
-      throw rejection('RUN_INPUT_INVALID', `session ${this.#name} refuses the files: ${problem}`)
   }
 
   /** @throws ApplicationFailure for code of another language */

@@ -14,6 +14,7 @@ import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { addSubagentCounts } from '../../common/budget/leases.js'
 import type { ModelReply } from '../../common/agent/messages.js'
 import { defined } from '../../common/defined.js'
+import type { StoredFile } from '../../common/files/files.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import { addUsage, type RunCounts, type RunKind, zeroCounts } from '../../common/run/runs.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
@@ -143,6 +144,23 @@ export class Run {
   useModel(model: RunConfig['model']): void {
     // Invariant 1.
     this.#config = { ...this.#config, model }
+  }
+
+  /**
+   * Returns without an error when the run can have the uploads.
+   *
+   * @param what refuses them, such as `the conversation`
+   * @throws ApplicationFailure RUN_INPUT_INVALID
+   */
+  requireUploads(uploads: unknown, what: string): void {
+    const problem = this.files.problemOf(uploads, this.#config.limits.tmpBytes)
+    if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', `${what} refuses the files: ${problem}`)
+  }
+
+  /** Adds uploads. Others may have come since they were accepted. @throws ApplicationFailure RUN_INPUT_INVALID */
+  addUploads(uploads: readonly StoredFile[], what: string): void {
+    this.requireUploads(uploads, what)
+    this.files.add(uploads)
   }
 
   /** @throws ApplicationFailure RUN_INPUT_INVALID when the run has no sandbox for code that is not written by a model */

@@ -1,14 +1,12 @@
 import type { Agent } from '../../agents/index.js'
-import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { PtcError } from '../../common/errors.js'
 import { workflowNames } from '../../common/names.js'
 import { type EnvironmentConfig, hasEnvironment } from '../../common/run/environment.js'
-import type { BackendChoice, BuiltInBackend } from '../../common/run/run-config.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import { environmentOption } from '../options/environment.js'
-
-const embeddedBackend = 'wasm' satisfies BuiltInBackend
+import { mayHaveDispatcher } from './language.js'
 
 /**
  * Returns the environment of a run: that of its agent, or else that of the configuration. Only a run with a model has
@@ -45,7 +43,7 @@ export function checkEnvironment(
   backend: BackendChoice,
   tools: ToolRegistry,
 ): void {
-  if (hasEnvironment(language) && (backend === embeddedBackend || backend === hostedBackend))
+  if (hasEnvironment(language) && !mayHaveDispatcher(backend))
     throw new PtcError('RUN_INPUT_INVALID', `the sandbox ${backend} has no environment tools`, {
       hint: 'Choose another sandbox, such as docker, or remove `environment`.',
     })

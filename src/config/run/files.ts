@@ -1,9 +1,9 @@
 import type { Agent } from '../../agents/index.js'
-import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { PtcError } from '../../common/errors.js'
 import { problemOfUploads, type RunFilesConfig, type StoredFile } from '../../common/files/files.js'
-import type { BackendChoice, BuiltInBackend, SessionOwner } from '../../common/run/run-config.js'
+import type { BackendChoice, SessionOwner } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
+import { mayHaveDispatcher } from './language.js'
 import type { RunConfiguration } from './resolve-run.js'
 
 /** The parts of a run that say whether it can have files. */
@@ -12,8 +12,6 @@ interface RunWithFiles {
   readonly sessionOwner: SessionOwner | undefined
   readonly tmpBytes: number
 }
-
-const embeddedBackend = 'wasm' satisfies BuiltInBackend
 
 /**
  * Returns the files of a run; undefined when it has none. Code that uses the sandbox of another run has the files of
@@ -34,7 +32,7 @@ export function filesOf(
       hint: 'Upload the files to the run or the session that has the sandbox.',
     })
   const used = backend === 'auto' ? preferredBackend : backend
-  if (used === hostedBackend || used === embeddedBackend)
+  if (!mayHaveDispatcher(used))
     throw new PtcError('SANDBOX_FILES_UNSUPPORTED', `the sandbox ${used} has no uploads and no artifacts`, {
       hint: 'Choose the sandbox docker, or `files: false`.',
     })

@@ -1,4 +1,5 @@
 import type { Agent } from '../../agents/index.js'
+import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultLanguageName } from '../../common/names.js'
 import { codeLanguagesOf } from '../../common/run/environment.js'
@@ -9,6 +10,11 @@ import { languageOf, languages } from '../../languages/index.js'
 import { canStripTypes, strippingNode } from '../../platform/strip-types.js'
 
 const embeddedBackend = 'wasm' satisfies BuiltInBackend
+
+/** Whether a sandbox can have the dispatcher, which has the files and the environment of a run. */
+export function mayHaveDispatcher(backend: BackendChoice | undefined): boolean {
+  return backend !== hostedBackend && backend !== embeddedBackend
+}
 
 /**
  * Returns the name of the language of a run's code: that of the run comes before that of its agent, and this before that

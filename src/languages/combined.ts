@@ -1,8 +1,9 @@
+import { filesService } from '../common/files/files.js'
 import { dispatcherOf } from './dispatcher.js'
 import type { ExampleCall, Language } from './language.js'
 
-/** What the dispatcher does besides executing cells. `files`: it reports the artifacts of each cell. */
-export const services = ['files'] as const
+/** What the dispatcher does besides executing cells. */
+export const services = [filesService] as const
 
 export type Service = (typeof services)[number]
 

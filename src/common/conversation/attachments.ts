@@ -22,6 +22,11 @@ const beginnings: Readonly<Record<MediaType, RegExp>> = {
 
 export const mediaTypes = Object.keys(beginnings) as readonly MediaType[]
 
+/** Whether models read files of the type as images. */
+export function isImageType(mediaType: string): boolean {
+  return mediaType.startsWith('image/') && mediaTypes.some((type) => type === mediaType)
+}
+
 /** An image or a PDF for the model. A client accepts all three forms; a workflow accepts only a stored attachment. */
 export type Attachment = FileAttachment | DataAttachment | StoredAttachment
 

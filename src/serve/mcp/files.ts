@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { LostFile, PtcClient, RunFiles, StoredFile } from '../../client/index.js'
-import { mediaTypes } from '../../common/conversation/attachments.js'
+import { isImageType } from '../../common/conversation/attachments.js'
 import { PtcError } from '../../common/errors.js'
 import { findFile } from '../../common/files/files.js'
 import { formatBytes } from '../../common/text/format.js'
@@ -56,7 +56,7 @@ export async function withFiles(
 }
 
 function isShown({ mediaType, bytes }: StoredFile): boolean {
-  return mediaType.startsWith('image/') && mediaTypes.some((type) => type === mediaType) && bytes <= images.bytes
+  return isImageType(mediaType) && bytes <= images.bytes
 }
 
 /** Returns no block for an image that can't be read: the link tells of the problem when it is read. */

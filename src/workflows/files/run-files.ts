@@ -17,7 +17,7 @@ import {
   type RunFilesConfig,
   type StoredFile,
 } from '../../common/files/files.js'
-import { attachmentLimits, mediaTypes } from '../../common/conversation/attachments.js'
+import { attachmentLimits, isImageType } from '../../common/conversation/attachments.js'
 import { formatBytes } from '../../common/text/format.js'
 import { pluralize, truncateEnd } from '../../common/text/text.js'
 
@@ -131,9 +131,8 @@ function latest(files: readonly StoredFile[]): readonly StoredFile[] {
 }
 
 function isShown({ mediaType, bytes, pixels, parts }: StoredFile): boolean {
-  const isImage = mediaType.startsWith('image/') && mediaTypes.some((type) => type === mediaType)
   const isSmall = bytes <= attachmentLimits.imageBytes && parts.length === 1
-  return isImage && isSmall && pixels !== undefined && Math.max(pixels.width, pixels.height) <= maxPixels
+  return isImageType(mediaType) && isSmall && pixels !== undefined && Math.max(pixels.width, pixels.height) <= maxPixels
 }
 
 /** Describes the artifacts of a cell for the model; empty when there are none. */

@@ -1,5 +1,3 @@
-import { imageSize } from 'image-size'
-import mime from 'mime/lite'
 import { mediaTypeOf } from '../common/conversation/attachments.js'
 import { defined } from '../common/defined.js'
 import type { StoredFile } from '../common/files/files.js'
@@ -12,20 +10,24 @@ const preview = { lines: 10, characters: 800 } as const
 const headerBytes = 256 * 1024
 
 /**
- * Returns what is said about a file.
+ * Returns what is said about a file. The packages for it are loaded with the first file: most processes have none.
  *
  * @param start the first bytes: all of them, or at least a MiB
  */
-export function describeFile(path: string, start: Buffer): Pick<StoredFile, 'mediaType' | 'pixels' | 'preview'> {
+export async function describeFile(
+  path: string,
+  start: Buffer,
+): Promise<Pick<StoredFile, 'mediaType' | 'pixels' | 'preview'>> {
   const found = mediaTypeOf(start.subarray(0, 24).toString('base64'))
-  const named = mime.getType(path)
-  const mediaType = found ?? named ?? 'application/octet-stream'
-  if (found !== undefined) return { mediaType, ...defined({ pixels: pixelsOf(start) }) }
+  if (found !== undefined) return { mediaType: found, ...defined({ pixels: await pixelsOf(start) }) }
+  const { default: mime } = await import('mime/lite')
+  const mediaType = mime.getType(path) ?? 'application/octet-stream'
   return { mediaType, ...defined({ preview: previewOf(start) }) }
 }
 
 /** Undefined for data that only begins as an image does. */
-function pixelsOf(start: Buffer): StoredFile['pixels'] {
+async function pixelsOf(start: Buffer): Promise<StoredFile['pixels']> {
+  const { imageSize } = await import('image-size')
   try {
     const { width, height } = imageSize(start.subarray(0, headerBytes))
     return { width, height }

@@ -34,7 +34,7 @@ export async function storeFile(
     // The preview of a value is shown in the Temporal UI, and Base64 tells nothing.
     parts.push(externalValue({ ...(await values.store(part.toString('base64'), signal)), preview: '' }))
   }
-  return { path, bytes, sha256: hash.digest('hex'), ...describeFile(path, start ?? Buffer.alloc(0)), parts }
+  return { path, bytes, sha256: hash.digest('hex'), ...(await describeFile(path, start ?? Buffer.alloc(0))), parts }
 }
 
 /** Yields the bytes in parts of {@link partBytes}, at least one; the last may be shorter. */

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { runConfiguration, runDefaults } from '../../../test/support/run-configuration.js'
 import { tool } from '../../../test/support/tools.js'
 import { createAgents, defineAgent } from '../../agents/index.js'
 import { isExternal } from '../../common/json/external-value.js'
-import { defaultLimits } from '../../common/run/limits.js'
 import type { RunConfig, RunDefaults } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import type { ModelFacts } from '../../models/facts/model-facts.js'
@@ -35,15 +35,6 @@ const isDone = tool('is_done', () => ({ done: true }), { output: z.object({ done
 const fixer = defineAgent({ name: 'fixer', instructions: 'You fix.', mode: 'autonomous', doneCheck: isDone })
 const registry = createRegistry([lookup, tool('pay', () => null), tool('add_up', () => null), isDone])
 const agents = createAgents([analyst, fixer], registry)
-const ms = 1_000
-const defaults: RunDefaults = {
-  model: { provider: 'anthropic', name: 'large', maxTokens: 100 },
-  backend: 'auto',
-  limits: defaultLimits,
-  timeouts: { heartbeatMs: ms, hostMs: ms, modelMs: ms, parkMs: ms, idleMs: ms },
-  sessions: { idleMs: ms },
-  approvals: { expiresMs: ms },
-}
 
 interface LoadOptions {
   readonly workflowType?: string
@@ -57,24 +48,14 @@ async function load(
   options: RunConfigInput,
   { workflowType = 'agent', mode, contextWindow, models = {}, language = 'python' }: LoadOptions = {},
 ): Promise<RunConfig> {
-  const providers = ['anthropic', 'local']
-  const model = { ...defaults.model, ...(contextWindow !== undefined && { contextWindow }) }
-  const configuration = {
-    defaults: { ...defaults, model, ...(mode && { mode }) },
-    registry,
-    agents,
-    providers,
-    hostingProviders: ['anthropic'],
-    dataFlow: undefined,
+  const model = { ...runDefaults.model, ...(contextWindow !== undefined && { contextWindow }) }
+  const configuration = runConfiguration(registry, agents, {
+    defaults: { ...runDefaults, model, ...(mode && { mode }) },
+    providers: ['anthropic', 'local'],
     models,
     instructions: 'You help.',
     language,
-    skills: [],
-    environment: undefined,
-    backendsWithoutFiles: [],
-    network: undefined,
-    backendsWithoutNetwork: ['wasm'],
-  }
+  })
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   const config: RunConfig = await new MockActivityEnvironment({ workflowType }).run(() => activity(options))
   return config

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, expect, it } from 'vitest'
+import { runConfiguration, runDefaults } from '../../../test/support/run-configuration.js'
 import { createAgents, defineAgent } from '../../agents/index.js'
 import { isExternal } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { PtcError } from '../../common/errors.js'
-import { defaultLimits } from '../../common/run/limits.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import type { SandboxContents } from '../../common/run/sandbox-image.js'
@@ -48,29 +48,7 @@ async function load(
     asked.push({ backend: ofBackend, ...spec })
     return answer()
   }
-  const configuration = {
-    defaults: {
-      model: { provider: 'anthropic', name: 'large', maxTokens: 100 },
-      backend,
-      limits: defaultLimits,
-      timeouts: { heartbeatMs: minute, hostMs: minute, modelMs: minute, parkMs: minute, idleMs: minute },
-      sessions: { idleMs: minute },
-      approvals: { expiresMs: minute },
-    },
-    registry,
-    agents,
-    providers: ['anthropic'],
-    hostingProviders: ['anthropic'],
-    models: {},
-    dataFlow: undefined,
-    instructions: undefined,
-    language: 'python',
-    skills: [],
-    backendsWithoutFiles: [],
-    network: undefined,
-    backendsWithoutNetwork: [],
-    environment: undefined,
-  }
+  const configuration = runConfiguration(registry, agents, { defaults: { ...runDefaults, backend } })
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]), { contentsOf })
   const environment = new MockActivityEnvironment({ workflowType: 'agent' })
   const config: RunConfig = await environment.run(activity, options)

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, expect, it } from 'vitest'
+import { runConfiguration, runDefaults } from '../../../test/support/run-configuration.js'
 import { tool } from '../../../test/support/tools.js'
 import { createAgents, defineAgent } from '../../agents/index.js'
 import type { Caller } from '../../common/calls/calls.js'
 import type { ClientTool } from '../../common/calls/client-tools.js'
-import { defaultLimits } from '../../common/run/limits.js'
 import type { RunConfig } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import { canStripTypes } from '../../platform/strip-types.js'
@@ -30,33 +30,11 @@ const agents = createAgents(
   ],
   registry,
 )
-const ms = 1_000
 
 /** The configuration that a run records. @param configured the language of the configuration */
 async function load(options: RunConfigInput, configured = 'python', backend = 'auto'): Promise<RunConfig> {
-  const configuration = {
-    defaults: {
-      model: { provider: 'anthropic', name: 'large', maxTokens: 100 },
-      backend,
-      limits: defaultLimits,
-      timeouts: { heartbeatMs: ms, hostMs: ms, modelMs: ms, parkMs: ms, idleMs: ms },
-      sessions: { idleMs: ms },
-      approvals: { expiresMs: ms },
-    },
-    registry,
-    agents,
-    providers: ['anthropic'],
-    hostingProviders: ['anthropic'],
-    dataFlow: undefined,
-    models: {},
-    instructions: undefined,
-    language: configured,
-    skills: [],
-    environment: undefined,
-    backendsWithoutFiles: [],
-    network: undefined,
-    backendsWithoutNetwork: ['wasm'],
-  }
+  const defaults = { ...runDefaults, backend }
+  const configuration = runConfiguration(registry, agents, { defaults, language: configured })
   const activity = loadRunConfig(configuration, values, () => Promise.resolve([]))
   return new MockActivityEnvironment({ workflowType: 'agent' }).run(() => activity(options))
 }

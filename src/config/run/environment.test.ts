@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { runConfiguration } from '../../../test/support/run-configuration.js'
 import { tool } from '../../../test/support/tools.js'
 import { createAgents, defineAgent } from '../../agents/index.js'
 import type { PtcError } from '../../common/errors.js'
 import { type EnvironmentConfig, type EnvironmentOption, environmentTools } from '../../common/run/environment.js'
-import { defaultLimits } from '../../common/run/limits.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import { createRegistry } from '../../tools/registry.js'
 import { environmentOption } from '../options/environment.js'
@@ -24,37 +24,13 @@ const agents = createAgents(
   ],
   registry,
 )
-const ms = 1_000
 const readOnly: EnvironmentConfig = { tools: ['read_file'] }
 
 function resolve(options: RunConfigInput, environment?: EnvironmentConfig, workflowType = 'agent') {
-  const { config } = resolveRun(
-    {
-      defaults: {
-        model: { provider: 'anthropic', name: 'large', maxTokens: 100 },
-        backend: 'auto',
-        limits: defaultLimits,
-        timeouts: { heartbeatMs: ms, hostMs: ms, modelMs: ms, parkMs: ms, idleMs: ms },
-        sessions: { idleMs: ms },
-        approvals: { expiresMs: ms },
-      },
-      registry,
-      agents,
-      providers: ['anthropic'],
-      hostingProviders: ['anthropic'],
-      dataFlow: undefined,
-      models: {},
-      instructions: undefined,
-      language: 'python',
-      environment,
-      skills: [],
-      backendsWithoutFiles: [],
-      network: undefined,
-      backendsWithoutNetwork: [],
-    },
-    options,
-    { workflowType, workflowId: 'run' },
-  )
+  const { config } = resolveRun(runConfiguration(registry, agents, { environment }), options, {
+    workflowType,
+    workflowId: 'run',
+  })
   return { language: config.language, environment: config.environment }
 }
 

@@ -127,28 +127,24 @@ test('a configured port that is in use is refused, not replaced', async () => {
 })
 
 test('an aborted start leaves no process behind', async () => {
-  const folder = await temporaryFolder()
-  const environment = await environmentWithCli(`echo $$ > ${folder}/pid; exec sleep 600`)
-  const controller = new AbortController()
-  const starting = startTestServer({ environment, signal: controller.signal })
-  await expect.poll(() => existsSync(join(folder, 'pid'))).toBe(true)
-  controller.abort(new Error('enough'))
-  await expect(starting).rejects.toThrow('enough')
-  const pid = Number(await waitForText(join(folder, 'pid')))
-  await waitForExit(pid)
+  await expectEndAfterAbort((pidFile) => `echo $$ > ${pidFile}; exec sleep 600`)
 })
 
 test('a server that ignores SIGTERM is killed', async () => {
-  const folder = await temporaryFolder()
-  const environment = await environmentWithCli(`trap "" TERM; echo $$ > ${folder}/pid; while :; do sleep 1; done`)
+  await expectEndAfterAbort((pidFile) => `trap "" TERM; echo $$ > ${pidFile}; while :; do sleep 1; done`)
+})
+
+/** Starts a server whose CLI is a script that writes its process id into a file, and aborts the start. */
+async function expectEndAfterAbort(script: (pidFile: string) => string): Promise<void> {
+  const pidFile = join(await temporaryFolder(), 'pid')
+  const environment = await environmentWithCli(script(pidFile))
   const controller = new AbortController()
   const starting = startTestServer({ environment, signal: controller.signal })
-  await expect.poll(() => existsSync(join(folder, 'pid'))).toBe(true)
+  await expect.poll(() => existsSync(pidFile)).toBe(true)
   controller.abort(new Error('enough'))
   await expect(starting).rejects.toThrow('enough')
-  const pid = Number(await waitForText(join(folder, 'pid')))
-  await waitForExit(pid)
-})
+  await waitForExit(Number(await waitForText(pidFile)))
+}
 
 /** A killed process exists until its parent reaps it. */
 async function waitForExit(pid: number): Promise<void> {

@@ -9,8 +9,8 @@ import { progress, root, setup } from '../setup.mjs'
 import { modes, withReports } from './reports/suite-reports.mjs'
 
 /**
- * Most shards take less than half a minute. Raise this number, or move long files to test/slow, when CI takes longer than 15
- * minutes on a quiet machine of 2 cores.
+ * Most shards take less than half a minute. Raise this number, or move long files to test/slow, when CI takes longer than
+ * 15 minutes on a quiet machine of 2 cores.
  */
 const shards = 600
 

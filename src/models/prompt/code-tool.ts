@@ -5,8 +5,8 @@ import type { ModelTool } from '../provider.js'
 import type { Environment, EnvironmentLimits, Language, ToolsOptions } from '../../languages/index.js'
 
 const filesGuidance = `\
-Files of the user are in ${inputFolder}. What your code leaves in ${outputFolder} is given to the user when a cell ends, and \
-images there are shown to you: write results that are files there.`
+Files of the user are in ${inputFolder}. What your code leaves in ${outputFolder} is given to the user when a cell ends, \
+and images there are shown to you: write results that are files there.`
 
 /**
  * The tool `execute_code`, with which the model runs code.

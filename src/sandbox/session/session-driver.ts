@@ -155,8 +155,8 @@ export class SessionDriver {
   }
 
   /**
-   * Returns the program's state after its last step, or a part of a file. No step may be pending. Never rejects. A sandbox that does not
-   * respond is killed.
+   * Returns the program's state after its last step, or a part of a file. No step may be pending. Never rejects. A
+   * sandbox that does not respond is killed.
    */
   async snapshot(
     step: number,

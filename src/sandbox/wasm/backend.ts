@@ -61,8 +61,8 @@ const typicalBytes = 256 * 1024 * 1024
 
 /**
  * Sandboxes without Docker: Python (Pyodide), or JavaScript and TypeScript (QuickJS) in WebAssembly, each in a separate
- * jailed child process. They end with this process, and only this process can attach to them. README.md in this folder describes the
- * isolation of the jail.
+ * jailed child process. They end with this process, and only this process can attach to them. README.md in this folder
+ * describes the isolation of the jail.
  *
  * @throws PtcError CONFIG_INVALID
  */

@@ -267,8 +267,8 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
 }
 
 /**
- * Waits while the budget is spent, or until the code is interrupted, before a step that continues the code. A budget of calls does not bound a step: the
- * code may use the results of the last call.
+ * Waits while the budget is spent, or until the code is interrupted, before a step that continues the code. A budget of
+ * calls does not bound a step: the code may use the results of the last call.
  *
  * @returns the reason when a spent budget ends the run
  */

@@ -2,6 +2,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { raceWithSignal } from '../../common/async/abort.js'
 import { digestJson } from '../../common/calls/call-identity.js'
 import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
@@ -43,12 +44,12 @@ type StartProgram = (program: ServerProgram, signal: AbortSignal) => Promise<San
  * the cache folder keeps it, for all workers of this machine.
  */
 export class ImageContents {
-  readonly #images: SandboxImages
+  readonly #images: Pick<SandboxImages, 'resolve'>
   readonly #start: StartProgram
   readonly #known = new Map<string, Promise<Answer>>()
 
   /** @param start executes a program in a container with the hardening of a sandbox */
-  constructor(images: SandboxImages, start: StartProgram) {
+  constructor(images: Pick<SandboxImages, 'resolve'>, start: StartProgram) {
     this.#images = images
     this.#start = start
   }
@@ -59,18 +60,19 @@ export class ImageContents {
     const programs = languagePrograms()
     const commands = Object.fromEntries(programs.map(({ name, version }) => [name, [...version]]))
     const key = `${id.replace(/^sha256:/, '')}-${digestJson(commands).slice(0, 12)}`
-    const ask = () => this.#ask(JSON.stringify(commands), id, signal)
+    // All runs wait for one answer, so the signal of none of them ends the question.
+    const ask = () => this.#ask(JSON.stringify(commands), id)
     const known = this.#known.get(key) ?? cached(join(cacheDirectory(process.env), 'images', `${key}.json`), ask)
     this.#known.set(key, known)
     known.catch(() => this.#known.get(key) === known && this.#known.delete(key))
-    const { languages, packages } = await known
+    const { languages, packages } = await raceWithSignal(signal, known)
     const found = programs.filter(({ name }) => languages[name] !== undefined)
     // Languages with the same program, such as JavaScript and TypeScript, are one line.
     const lines = new Set(found.map(({ name, title }) => `${title} ${languages[name]}`.trim()))
     return { programs: [...lines], languages: found.map(({ name }) => name), packages }
   }
 
-  async #ask(commands: string, image: string, signal: AbortSignal): Promise<Answer> {
+  async #ask(commands: string, image: string): Promise<Answer> {
     const program = {
       name: 'contents',
       command: '/usr/bin/python3',
@@ -79,7 +81,7 @@ export class ImageContents {
       limits: defaultLimits,
       image: { pinned: image },
     }
-    return withTimeout(timeoutMs, signal, async (timeout) => {
+    return withTimeout(timeoutMs, undefined, async (timeout) => {
       const connection = await this.#start(program, timeout)
       const stop = (): void => void connection.kill().catch(() => undefined)
       timeout.addEventListener('abort', stop, { once: true })

@@ -26,7 +26,7 @@ export {
   type ToolSource,
   type WebFetchOptions,
 } from './tools/index.js'
-export { defineAgent, type Agent, type AgentDefinition } from './agents/index.js'
+export { defineAgent, type Agent, type AgentDefinition, type AgentSession } from './agents/index.js'
 export { defineLanguage, type CommandLanguage } from './languages/index.js'
 export { defineBackend } from './sandbox/define-backend.js'
 export type { ModelProvider, ModelRequest } from './models/provider.js'

@@ -12,6 +12,18 @@ import type { Effort, ModelSettings, ServerTools, Thinking } from '../common/age
 /** The sandbox that executes the code of a sub-agent. */
 export type AgentSandbox = 'own' | 'parent'
 
+/** A further sandbox of an agent. What is not said is as for the agent's own sandbox. */
+export interface AgentSession {
+  /** The language of its code; a list when each cell names its language. */
+  readonly language?: LanguageChoice
+  /** Its image, in Docker: `minimal`, `data`, `polyglot`, or the name of one. */
+  readonly image?: string
+  /** Packages that are installed on top of the image. */
+  readonly packages?: PackageLists
+  /** Hosts that its code may reach, or `false` for none. */
+  readonly network?: NetworkOption | false
+}
+
 /** Argument of {@link defineAgent}. */
 export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   /** Name by which runs choose the agent. Letters, digits, `_` and `-`, at most 64 characters. */
@@ -58,6 +70,11 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
   readonly image?: string
   /** Packages that are installed on top of the image: `{ pip: ['polars==1.9.0'] }`. Default: none. */
   readonly packages?: PackageLists
+  /**
+   * Further sandboxes of a run, by name: `['etl', 'web']`, or `{ etl: { image: 'data' }, web: { network: … } }`. Each
+   * use of the code tool, and of the environment tools, may name one. Default: none. docs/guides/agents.md.
+   */
+  readonly sessions?: readonly string[] | Readonly<Record<string, AgentSession>>
   /** `PROVIDER/MODEL`, or a model of Anthropic; a list has fallbacks. Default: as configured. */
   readonly model?: string | readonly string[]
   /** From 0 to 2. Default: as configured. Not together with `thinking`. */
@@ -107,6 +124,13 @@ export interface Agent<Output extends z.ZodType = z.ZodType> {
   readonly environment: EnvironmentOption | undefined
   /** Undefined: as configured. */
   readonly image: ImageChoice | undefined
+  /** Further sandboxes, in the order of the definition. An undefined member is as for the agent's own sandbox. */
+  readonly sessions: readonly {
+    readonly name: string
+    readonly language: string | undefined
+    readonly image: ImageChoice | undefined
+    readonly network: NetworkOption | false | undefined
+  }[]
   readonly model: string | readonly string[] | undefined
   readonly settings: ModelSettings
   readonly serverTools: ServerTools | undefined

@@ -4,11 +4,12 @@ import { messageOf, PtcError } from '../common/errors.js'
 import type { JsonObject } from '../common/json/json.js'
 import { languageNameOf } from '../common/run/language-names.js'
 import { type TaskMode, taskModes } from '../common/agent/task-modes.js'
+import { heldSessionPattern, maxHeldSessions } from '../common/session/held-sessions.js'
 import { describeUnknownKeys } from '../common/text/unknown-keys.js'
 import { problemOfLanguage } from '../languages/index.js'
 import { checkSchema } from '../tools/validation/check-schema.js'
 import { fromJsonSchema, toJsonSchema } from '../tools/validation/json-schema.js'
-import { type Agent, type AgentDefinition, sealAgent } from './agent.js'
+import { type Agent, type AgentDefinition, type AgentSession, sealAgent } from './agent.js'
 
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 
@@ -25,6 +26,7 @@ const definitionKeys: readonly string[] = [
   'environment',
   'image',
   'packages',
+  'sessions',
   'model',
   'temperature',
   'thinking',
@@ -51,7 +53,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
   const { files } = definition
   const { image, packages } = definition
   const { temperature, thinking, effort, serverTools, output, mode, doneCheck, limits = {}, budget = {} } = definition
-  const { environment, network } = definition
+  const { environment, network, sessions = [] } = definition
   if (typeof name !== 'string' || !namePattern.test(name)) {
     throw new PtcError('CONFIG_INVALID', `${JSON.stringify(name)} can't be the name of an agent`, {
       hint: 'A name has 1 to 64 letters, digits, _ and -, and begins with a letter or _.',
@@ -69,8 +71,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     throw invalid('temperature must be a number from 0 to 2')
   if (typeof limits !== 'object' || limits === null) throw invalid('limits must be an object: { turns: 10 }')
   if (typeof budget !== 'object' || budget === null) throw invalid('budget must be an object: { costUsd: 2 }')
-  if (network !== undefined && network !== false && (typeof network !== 'object' || network === null))
-    throw invalid("network must be an object: { allow: ['api.example.com'] }, or false")
+  if (network !== undefined && !isNetwork(network)) throw invalid(networkForm)
   if (description !== undefined && (typeof description !== 'string' || description.trim() === ''))
     throw invalid('description must be a text')
   if (sandbox !== 'own' && sandbox !== 'parent')
@@ -100,6 +101,7 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     files,
     environment,
     image: hasImage ? Object.freeze(defined({ image, packages })) : undefined,
+    sessions: sessionsOf(sessions, invalid),
     model,
     settings: defined({ temperature, thinking, effort }),
     serverTools,
@@ -111,6 +113,56 @@ export function defineAgent<Output extends z.ZodType = z.ZodUndefined>(
     output,
     outputSchema: output && schemaOf(output, invalid),
   })
+}
+
+const sessionKeys: readonly string[] = [
+  'language',
+  'image',
+  'packages',
+  'network',
+] satisfies readonly (keyof AgentSession)[]
+
+/** Images and networks are checked with the configuration, as those of the agent are. */
+function sessionsOf(given: unknown, invalid: InvalidError): Agent['sessions'] {
+  if (typeof given !== 'object' || given === null)
+    throw invalid("sessions must be a list of names, or an object: { etl: { image: 'data' } }")
+  const entries = Array.isArray(given) ? given.map((each: unknown) => [each, {}] as const) : Object.entries(given)
+  if (entries.length > maxHeldSessions) throw invalid(`it has ${entries.length} sessions; at most ${maxHeldSessions}`)
+  const names = entries.map(([name]) => name)
+  return Object.freeze(
+    entries.map(([name, option], index) => {
+      if (typeof name !== 'string' || !heldSessionPattern.test(name))
+        throw invalid(
+          `${JSON.stringify(name)} can't be the name of a session`,
+          'A name has 1 to 40 letters, digits, _ and -, and begins with a letter.',
+        )
+      if (names.indexOf(name) !== index) throw invalid(`two sessions are named ${name}`)
+      return sessionOf(name, option, (problem, hint) => invalid(`session ${name} ${problem}`, hint))
+    }),
+  )
+}
+
+function sessionOf(name: string, option: unknown, invalid: InvalidError): Agent['sessions'][number] {
+  if (typeof option !== 'object' || option === null) throw invalid('must be an object: {}')
+  const problem = describeUnknownKeys(option, sessionKeys)
+  if (problem !== undefined) throw invalid(`has a problem: ${problem}`, `It has the keys ${sessionKeys.join(', ')}.`)
+  const { language, image, packages, network } = option as AgentSession
+  const languageProblem = language === undefined ? undefined : problemOfLanguage(language)
+  if (languageProblem !== undefined) throw invalid(`has a problem: ${languageProblem}`)
+  if (network !== undefined && !isNetwork(network)) throw invalid(`has a problem: ${networkForm}`)
+  const hasImage = image !== undefined || packages !== undefined
+  return Object.freeze({
+    name,
+    language: language && languageNameOf(language),
+    image: hasImage ? Object.freeze(defined({ image, packages })) : undefined,
+    network,
+  })
+}
+
+const networkForm = "network must be an object: { allow: ['api.example.com'] }, or false"
+
+function isNetwork(network: unknown): boolean {
+  return network === false || (typeof network === 'object' && network !== null)
 }
 
 function isModel(model: unknown): boolean {

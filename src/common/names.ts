@@ -152,6 +152,9 @@ export const readMoreTool = 'read_more'
 /** The name of the tool with which the model searches the documentation of tools. */
 export const searchToolsTool = 'search_tools'
 
+/** The name of the tool by which a model with several sandboxes gives all of them a file of one. */
+export const shareFileTool = 'share_file'
+
 /** The names of the tools with which the model activates and deactivates skills. Only runs with skills have them. */
 export const activateSkillTool = 'activate_skill'
 export const deactivateSkillTool = 'deactivate_skill'

@@ -7,7 +7,7 @@ import { checkDataFlow, dataFlowOption, type DataFlowSettings, toolsNamedIn } fr
 import { applyOverrides, limitsSchema } from './options/limits.js'
 import { checkNetworkCredentials, networkOption, networkRules } from './options/network.js'
 import { parseModelSettings } from '../models/options/model-settings.js'
-import { type Agents, createAgents, isAgent } from '../agents/index.js'
+import { type Agent, type Agents, createAgents, isAgent } from '../agents/index.js'
 import { PtcError } from '../common/errors.js'
 import { defaultLimits, type Limits } from '../common/run/limits.js'
 import { type ModelSettings, overrideSettings } from '../common/agent/model-settings.js'
@@ -288,19 +288,30 @@ function checkAgents(
 
 /** @throws PtcError CONFIG_INVALID */
 function imagesOf(definitions: readonly unknown[]): readonly ImageChoice[] {
-  return definitions.filter(isAgent).flatMap(({ name, image }) => {
-    if (image === undefined) return []
-    const { error } = z.strictObject(imageFields).safeParse(image)
-    if (!error) return [image]
-    throw new PtcError('CONFIG_INVALID', `the image of agent ${name} is not valid:\n${z.prettifyError(error)}`)
-  })
+  return definitions.filter(isAgent).flatMap((agent) =>
+    withSessions(agent).flatMap(({ where, image }) => {
+      if (image === undefined) return []
+      const { error } = z.strictObject(imageFields).safeParse(image)
+      if (!error) return [image]
+      throw new PtcError('CONFIG_INVALID', `the image of ${where} is not valid:\n${z.prettifyError(error)}`)
+    }),
+  )
+}
+
+/** The sandboxes of an agent: its own, and its further ones. */
+function withSessions({ name, image, network, sessions }: Agent) {
+  const where = `agent ${name}`
+  return [
+    { where, image, network },
+    ...sessions.map((each) => ({ ...each, where: `session ${each.name} of ${where}` })),
+  ]
 }
 
 /** @throws PtcError CONFIG_INVALID */
 function checkNetworks(agents: Agents, credentials: readonly string[]): void {
   for (const name of agents.names) {
-    const { network } = agents.require(name)
-    if (network) checkNetworkCredentials(networkRules(network, `agent ${name}`), credentials, `agent ${name}`)
+    for (const { network, where } of withSessions(agents.require(name)))
+      if (network) checkNetworkCredentials(networkRules(network, where), credentials, where)
   }
 }
 

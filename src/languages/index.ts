@@ -38,6 +38,7 @@ export type {
 export type { CommandLanguage } from './commands/index.js'
 export { parametersOf } from './parameters.js'
 export { withNetwork } from './dispatcher.js'
+export { describeGiven } from './shared/prompt.js'
 export { installFolder, runnerCommand } from './shared/runner-command.js'
 
 /** The languages with a runner, and bash. */

@@ -6,6 +6,7 @@ import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { ModelTurnInput } from '../../common/agent/model-turn.js'
 import { languageOf } from '../../languages/index.js'
 import { hostedPrompt } from '../../models/prompt/hosted-prompt.js'
+import type { FurtherSession } from '../../models/prompt/further-sessions.js'
 import type { SkillsInPrompt } from '../../models/prompt/skill-tools.js'
 import { buildPrompt, type SandboxDescription } from '../../models/prompt/prompt.js'
 import type { ModelRequest } from '../../models/provider.js'
@@ -66,6 +67,7 @@ export async function prepareTurn(
     mode,
     inputDescription,
     contents: await loadContents(input, values, signal),
+    sessions: await loadSessions(input, values, signal),
     networkDescription,
     sharedSession,
     hasFiles,
@@ -109,12 +111,27 @@ async function loadAgent(
 
 /** Loads what the run recorded of its sandbox. */
 async function loadContents(
-  { contents }: ModelTurnInput,
+  { contents }: Pick<ModelTurnInput, 'contents'>,
   values: Values,
   signal: AbortSignal,
 ): Promise<SandboxContents | undefined> {
   if (contents === undefined) return undefined
   return (await values.load(contents, 'the description of the sandbox', signal)) as unknown as SandboxContents
+}
+
+async function loadSessions(
+  { heldSessions }: ModelTurnInput,
+  values: Values,
+  signal: AbortSignal,
+): Promise<readonly FurtherSession[] | undefined> {
+  if (heldSessions === undefined) return undefined
+  return Promise.all(
+    heldSessions.map(async (session) => ({
+      ...session,
+      language: languageOf(session.language),
+      contents: await loadContents(session, values, signal),
+    })),
+  )
 }
 
 /** Loads the list of skills and the instructions of active ones, as the run recorded them at its start. */

@@ -18,6 +18,7 @@ import {
   executeCodeTool,
   readMoreTool,
   searchToolsTool,
+  shareFileTool,
   submitAnswerTool,
   taskTools,
 } from '../../common/names.js'
@@ -89,6 +90,7 @@ export function modelTurn(parts: ModelParts) {
         ...describeCalls(found, limits, reply, externalized, {
           hasOwnToolsOnly: isPlain && outputSchema === undefined,
           hasSkills: skills?.list !== undefined,
+          hasSharing: input.heldSessions !== undefined && input.hasFiles === true,
         }),
         ...(await describeDoneCheck(found, input, reply, answer, values, signal)),
       }
@@ -128,12 +130,18 @@ function leavesToFallback(thrown: unknown, attempt: number): boolean {
 }
 
 /** Returns the reply with the uses of environment tools as cells. The stored conversation has what the model wrote. */
-function withEnvironmentCells(reply: ModelReply, { environment, limits }: ModelTurnInput): ModelReply {
+function withEnvironmentCells(reply: ModelReply, { environment, limits, heldSessions }: ModelTurnInput): ModelReply {
   if (environment === undefined) return reply
   const content = reply.content.map((block) => {
     if (!isToolUseBlock(block)) return block
     if (block.name === executeCodeTool) return { ...block, input: { ...block.input, tool: null } }
-    const cell = environmentCellOf(block.name, block.input, environment, limits.outputCharacters)
+    const cell = environmentCellOf(
+      block.name,
+      block.input,
+      environment,
+      limits.outputCharacters,
+      heldSessions !== undefined,
+    )
     if (cell === undefined) return block
     const input = block.input_problem === undefined ? cell : { tool: cell.tool }
     return { ...block, name: executeCodeTool, input }
@@ -164,15 +172,21 @@ async function externalizeBlock(block: AssistantBlock, externalize: Externalize)
   if (!isToolUseBlock(block)) return { type: block.type }
   const { type, id, name, input } = block
   if (name !== executeCodeTool) return externalizePlainBlock(block, externalize)
-  const { code = null, language = null, tool } = input
+  const { code = null, language = null, session = null, tool } = input
   const problem = block.input_problem !== undefined && { input_problem: block.input_problem }
-  const named = language !== null && { language: truncateEnd(jsonToText(language), maxLanguageCharacters) }
+  const named = {
+    ...(language !== null && { language: truncateEnd(jsonToText(language), maxNameCharacters) }),
+    ...(session !== null && { session: truncateEnd(jsonToText(session), maxNameCharacters) }),
+  }
   const used = isEnvironmentTool(tool) && { tool }
   return { type, id, name, input: { code: await externalize(code), ...named, ...used }, ...problem }
 }
 
-/** More than the name of a language has. The model reads another one in the message that it is unknown. */
-const maxLanguageCharacters = 40
+/**
+ * The name of a language or a session has fewer characters. The model reads another one in the message that it is
+ * unknown.
+ */
+const maxNameCharacters = 40
 
 /** Externalizes a block of a plain run. No tool is the tool for code, even with the same name. */
 async function externalizePlainBlock(block: AssistantBlock, externalize: Externalize): Promise<AssistantBlock> {
@@ -218,9 +232,13 @@ function describeCalls(
   limits: TurnLimits,
   reply: ModelReply,
   externalized: ModelReply,
-  { hasOwnToolsOnly, hasSkills }: { readonly hasOwnToolsOnly: boolean; readonly hasSkills: boolean },
+  {
+    hasOwnToolsOnly,
+    hasSkills,
+    hasSharing,
+  }: { readonly hasOwnToolsOnly: boolean; readonly hasSkills: boolean; readonly hasSharing: boolean },
 ): Record<string, DescribedCall> {
-  const engineNames = hasSkills ? [...engineTools, ...skillTools] : engineTools
+  const engineNames = [...engineTools, ...(hasSkills ? skillTools : []), ...(hasSharing ? [shareFileTool] : [])]
   const usesOf = ({ content }: ModelReply) =>
     content.filter(isToolUseBlock).filter(({ name }) => hasOwnToolsOnly || !engineNames.includes(name))
   const [uses, externalizedUses] = [usesOf(reply), usesOf(externalized)]

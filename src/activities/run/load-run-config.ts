@@ -9,7 +9,7 @@ import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import type { SearchAttributeName } from '../../common/run/search-attributes.js'
 import { checkLanguagesIn } from '../../config/run/image.js'
-import { type ResolvedRun, resolveRun, type RunConfiguration } from '../../config/run/resolve-run.js'
+import { resolveRun, type RunConfiguration } from '../../config/run/resolve-run.js'
 import type { ContentsSpec } from '../../sandbox/backend.js'
 import { languageOf } from '../../languages/index.js'
 import { recordSkills } from '../../skills/index.js'
@@ -50,10 +50,7 @@ export function loadRunConfig(
     warned.add(line)
     log.warn(line)
   }
-  const lookUpContents = async (config: ResolvedRun['config'], signal: AbortSignal) => {
-    const { language, backend, sessionOwner } = config
-    // The session of another run has the image of that run.
-    const image = sessionOwner?.type === 'parent' ? sessionOwner.image : config.image
+  const lookUpContents = async (backend: BackendChoice, { language, image }: ContentsSpec, signal: AbortSignal) => {
     try {
       return await contentsOf?.(backend, { language, image }, signal)
     } catch (thrown) {
@@ -71,8 +68,23 @@ export function loadRunConfig(
       const resolved = resolveRun(configuration, options, workflow)
       const { config, tools, toolSetOrigin, instructions, outputSchema } = resolved
       const { agentName: agent, model } = config
-      const contents = options.isPlain ? undefined : await lookUpContents(config, signal)
-      if (contents) checkLanguagesIn(contents, config.language)
+      const contentsOfSandbox = async (backend: BackendChoice, spec: ContentsSpec) => {
+        const contents = await lookUpContents(backend, spec, signal)
+        if (contents) checkLanguagesIn(contents, spec.language)
+        return contents && (await recordContents(contents, values, signal))
+      }
+      const { sessionOwner, language, backend } = config
+      // The session of another run has the image of that run.
+      const image = sessionOwner?.type === 'parent' ? sessionOwner.image : config.image
+      const contents = options.isPlain ? undefined : await contentsOfSandbox(backend, { language, image })
+      const heldSessions =
+        config.heldSessions &&
+        (await Promise.all(
+          config.heldSessions.map(async (session) => {
+            const ofSession = await contentsOfSandbox(session.sandbox ?? 'auto', session)
+            return { ...session, ...defined({ contents: ofSession }) }
+          }),
+        ))
       const started = { type: 'run.started', model: model.name, ...defined({ agent }) } as const
       await new Observer({ stream }, scope, { unit: 'run' }).publish(started)
       const { input } = options
@@ -87,7 +99,7 @@ export function loadRunConfig(
         toolSet,
         searchAttributes,
         namespace,
-        ...defined({ skills, network, contents: contents && (await recordContents(contents, values, signal)) }),
+        ...defined({ skills, network, contents, heldSessions }),
         ...((config.tools.some(({ deferred, approval, asks }) => deferred ?? approval ?? asks) ||
           config.dataFlow?.rules.some(({ action }) => action === 'ask')) && {
           completionSecret: randomBytes(32).toString('hex'),

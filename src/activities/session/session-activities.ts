@@ -6,12 +6,13 @@ import { memoKeys, workflowNames } from '../../common/names.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { PtcError } from '../../common/errors.js'
 import type { BackendName } from '../../common/run/run-config.js'
-import type {
-  InterruptInput,
-  OpenedSession,
-  OpenInput,
-  SessionRef,
-  SessionInput,
+import {
+  type InterruptInput,
+  type OpenedSession,
+  type OpenInput,
+  type SessionInput,
+  type SessionRef,
+  sessionSummary,
 } from '../../common/session/session.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import { runActivity, type ActivityParts } from '../run-activity.js'
@@ -90,7 +91,7 @@ export function closeSession({ host }: HostPart) {
 export function startSession() {
   return ({ workflowId, taskQueue, session }: StartSessionInput): Promise<string> =>
     runActivity(async () => {
-      const summary = `session ${session.name}`
+      const summary = sessionSummary(session)
       const { firstExecutionRunId } = await getClient().workflow.start<(input: SessionInput) => ReturnType<Workflow>>(
         workflowNames.session,
         {

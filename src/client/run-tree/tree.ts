@@ -235,6 +235,8 @@ export interface CellNode extends Span {
 /** The workflow that executes a cell in its session: a named session, or the run of the parent. */
 export interface CellOwner {
   readonly workflowId: string
+  /** The name of the session for the run that holds it. Absent: the run holds none of this name. */
+  readonly session?: string | undefined
   /** Calls that the cell has made; undefined before its end. */
   readonly toolCalls: number | undefined
 }

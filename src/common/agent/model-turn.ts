@@ -6,6 +6,7 @@ import type { HostedTurn } from './hosted-code.js'
 import type { ModelReply, PendingBlock } from './messages.js'
 import type { ModelConfig, ToolSet, ToolSetId } from '../run/run-config.js'
 import type { SandboxContents } from '../run/sandbox-image.js'
+import type { HeldSession } from '../session/held-sessions.js'
 import type { Requester } from '../run/requester.js'
 import type { DescribedCall } from '../session/steps.js'
 import type { SkillsOfTurn } from './skills.js'
@@ -19,6 +20,9 @@ export type ModelPhase = 'waiting' | 'thinking' | 'text' | 'code' | 'tool'
 
 /** The session that a run shares with others: a named session, or that of the agent that started it. */
 export type SharedSessionOwner = { readonly type: 'named'; readonly name: string } | { readonly type: 'parent' }
+
+/** A further sandbox of a run, as its model knows it. */
+export type DescribedSession = Pick<HeldSession, 'name' | 'language' | 'networkDescription' | 'contents'>
 
 /** The limits in the prompt of the model, and the limits of its tool uses. Every turn has them in the history. */
 export type TurnLimits = Pick<Limits, 'cellSeconds' | 'outputCharacters' | 'callsPerCell' | 'argumentBytes'>
@@ -50,6 +54,8 @@ export interface ModelTurnInput {
   readonly networkDescription?: string
   /** The shared session in which the code runs. Absent: the run has its own sandbox. */
   readonly sharedSession?: SharedSessionOwner
+  /** The further sandboxes of the run. Absent: none. */
+  readonly heldSessions?: readonly DescribedSession[]
   /** True when the messages may be compacted; absent: never. */
   readonly isCompacted?: true
   /** True when the model searches the documentation of tools; absent: the prompt has all of it. */

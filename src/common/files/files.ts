@@ -18,6 +18,9 @@ import { truncateEnd } from '../text/text.js'
 /** The folder into which uploaded files are written. */
 export const inputFolder = '/tmp/in'
 
+/** The folder for files that a run gives to all of its sandboxes. An upload of a client has another path. */
+export const sharedFolder = `${inputFolder}/shared`
+
 /** The folder whose files are kept as artifacts when a cell ends. */
 export const outputFolder = '/tmp/out'
 

@@ -40,6 +40,21 @@ describe('environmentCellOf', () => {
     expect(cellOf('run_code', {})).toEqual({ code: null, language: null, tool: 'run_code' })
   })
 
+  it('a use names a session only where the tools have that argument', () => {
+    const inSession = (name: string, input: object) => environmentCellOf(name, { ...input }, environment, 500, true)
+    expect(inSession('read_file', { path: 'a', session: 'etl' })).toEqual({
+      code: '{"tool":"read_file","arguments":{"path":"a"},"characters":500}',
+      language: 'environment',
+      tool: 'read_file',
+      session: 'etl',
+    })
+    expect(inSession('run_code', { language: 'bash', code: 'ls', session: 'etl' })).toMatchObject({ session: 'etl' })
+    expect(inSession('grep', {})).not.toHaveProperty('session')
+    expect(cellOf('read_file', { session: 'etl' })).toMatchObject({
+      code: '{"tool":"read_file","arguments":{"session":"etl"},"characters":500}',
+    })
+  })
+
   it('a tool that the run does not have is no cell', () => {
     expect(cellOf('execute_code', { code: '1' })).toBeUndefined()
     expect(environmentCellOf('grep', {}, { tools: ['read_file'] }, 1)).toBeUndefined()

@@ -83,6 +83,8 @@ export type EnvironmentCell = {
   readonly code: JsonValue
   readonly language: JsonValue
   readonly tool: EnvironmentTool
+  /** Undefined: the tools name no session. */
+  readonly session?: JsonValue
 }
 
 /**
@@ -90,23 +92,28 @@ export type EnvironmentCell = {
  *
  * @param input from the model, unchecked
  * @param characters of a result that the model gets
+ * @param namesSession a use may name the session in which the tool works
  */
 export function environmentCellOf(
   name: string,
   input: JsonObject,
   { tools, sensitiveFiles }: EnvironmentConfig,
   characters: number,
+  namesSession = false,
 ): EnvironmentCell | undefined {
   const tool = tools.find((each) => each === name)
   if (tool === undefined) return undefined
-  if (tool === runCodeTool) return { code: input['code'] ?? null, language: input['language'] ?? null, tool }
+  const { session, ...others } = input
+  const inSession = namesSession && session !== undefined && { session }
+  if (tool === runCodeTool)
+    return { code: input['code'] ?? null, language: input['language'] ?? null, tool, ...inSession }
   const program: EnvironmentProgram = {
     tool,
-    arguments: input,
+    arguments: namesSession ? others : input,
     characters,
     ...(sensitiveFiles !== undefined && { sensitiveFiles }),
   }
-  return { code: JSON.stringify(program), language: environmentLanguage, tool }
+  return { code: JSON.stringify(program), language: environmentLanguage, tool, ...inSession }
 }
 
 interface DisplayedCell {

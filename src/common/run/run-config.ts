@@ -10,6 +10,7 @@ import type { ModelSettings, ReplyOptions, ServerTools } from '../agent/model-se
 import type { ImageChoice, SandboxContents } from './sandbox-image.js'
 import type { CloneOptions } from './runs.js'
 import type { RunNetwork } from './network.js'
+import type { HeldSession } from '../session/held-sessions.js'
 import type { RunSkills } from '../agent/skills.js'
 import type { SearchAttributeName } from './search-attributes.js'
 import type { ToolConfig } from '../calls/tool-config.js'
@@ -202,6 +203,8 @@ export interface RunConfig {
   readonly network?: RunNetwork
   /** The owner of the session that executes the code of the run. Undefined: the run has its own session. */
   readonly sessionOwner?: SessionOwner
+  /** The sandboxes that the run has besides its own. Undefined: none. */
+  readonly heldSessions?: readonly HeldSession[]
   /**
    * Search attributes that the server had when the run started. An upsert of any other one would fail at every attempt.
    */
@@ -232,6 +235,7 @@ export type RunDefaults = Omit<
   | 'skills'
   | 'network'
   | 'sessionOwner'
+  | 'heldSessions'
   | 'searchAttributes'
 >
 

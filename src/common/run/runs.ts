@@ -12,6 +12,8 @@ import type { LanguageChoice } from './language-names.js'
 import type { BackendChoice } from './run-config.js'
 import type { SandboxOwner } from './run-config.js'
 import type { Limits } from './limits.js'
+import type { NetworkOption } from './network.js'
+import type { ImageChoice } from './sandbox-image.js'
 import type { PlanStepResult, TaskMode } from '../agent/task-modes.js'
 
 /** Overrides of the configuration for one run. */
@@ -128,6 +130,10 @@ export type RunConfigInput = SingleRunOptions &
   Partial<Pick<SubagentInput, 'lease' | 'sandboxOwner' | 'isClone'>> & {
     /** The session executes uses of environment tools by clients. The environment of a model is that of its agent. */
     readonly environment?: true
+    /** The image of a session that a run holds. Other runs have that of their agent, or as configured. */
+    readonly image?: ImageChoice
+    /** The network of such a session. */
+    readonly network?: NetworkOption | false
   }
 
 /** Options of a run that its clones have, too. A clone has no tool that starts clones, and answers with a text. */

@@ -8,6 +8,7 @@
 
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { Limits } from '../run/limits.js'
+import type { NetworkOption } from '../run/network.js'
 import type { ImageChoice } from '../run/sandbox-image.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice, ToolSet, ToolSetId } from '../run/run-config.js'
@@ -74,12 +75,21 @@ export interface SessionInput extends Omit<RunOptions, 'model'> {
   readonly startedByUpdateId: string
   /** The session executes uses of environment tools, too. */
   readonly environment?: true
+  /** The run that holds the session, and its name for it. Absent: no run does, and any run may use it. */
+  readonly heldBy?: { readonly workflowId: string; readonly name: string }
+  readonly image?: ImageChoice
+  readonly network?: NetworkOption | false
   /** Data for the code, in variable `input_data`. */
   readonly input?: JsonValue
   /** Digest of `input`. */
   readonly inputDigest?: string
   /** Set only for a session with files: none, because each execution brings its own. */
   readonly files?: readonly StoredFile[]
+}
+
+/** Describes a session for lists of workflows. */
+export function sessionSummary({ name, heldBy }: Pick<SessionInput, 'name' | 'heldBy'>): string {
+  return heldBy ? `session ${heldBy.name} of ${heldBy.workflowId}` : `session ${name}`
 }
 
 /** Argument of update `execute`. */

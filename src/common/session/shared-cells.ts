@@ -5,6 +5,7 @@
 
 import type { DataLabels } from '../calls/data-flow.js'
 import type { CellEnd } from '../calls/outcomes.js'
+import type { KeptFiles, StoredFile } from '../files/files.js'
 import type { JsonObject } from '../json/json.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { TextParts } from '../agent/messages.js'
@@ -23,6 +24,10 @@ export interface ExecuteCell {
   readonly key?: string
   /** Number of the cell in the run, for readers of the history. */
   readonly cell: number
+  /** The name of the session among those that the run holds, for readers of the history. */
+  readonly session?: string
+  /** Calls of the run that count towards its limit. Absent: the limit counts the calls of this cell only. */
+  readonly callsBefore?: number
   readonly source: Externalizable<string>
   /** Maximum characters of output that the run reads. */
   readonly outputCharacters: number
@@ -40,6 +45,8 @@ export interface ExecuteCell {
   readonly language?: string
   /** The language of the code. Absent: the first language of the run. */
   readonly cellLanguage?: string
+  /** Uploads that the session does not have yet. Absent: none. */
+  readonly files?: readonly StoredFile[]
 }
 
 /** Signal to the owner. */
@@ -55,6 +62,8 @@ export type CellResult =
       readonly type: 'ended'
       readonly end: CellEnd
       readonly output: string | TextParts
+      /** What became of artifacts and uploads. Absent: there were none. */
+      readonly kept?: KeptFiles
       /** The labels of the output. Absent: none. */
       readonly labels?: DataLabels
       /** Tool calls that the cell made. */

@@ -26,6 +26,7 @@ function hostsOf({
       network: 'configured' in configuration ? configuration.configured : configured,
       backendsWithoutNetwork: ['wasm', 'mine'],
     },
+    {},
     agent,
     { backend, sessionOwner },
   )

@@ -3,6 +3,7 @@ import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { PtcError } from '../../common/errors.js'
 import type { NetworkOption, NetworkRules } from '../../common/run/network.js'
 import type { BackendChoice, SessionOwner } from '../../common/run/run-config.js'
+import type { RunConfigInput } from '../../common/run/runs.js'
 import { networkRules } from '../options/network.js'
 
 /** The part of a worker's configuration about the network of code. */
@@ -21,7 +22,8 @@ export interface NetworkConfiguration {
  *   of another workflow; CONFIG_INVALID
  */
 export function chooseNetwork(
-  { network: configured, backendsWithoutNetwork }: NetworkConfiguration,
+  configuration: NetworkConfiguration,
+  { network: own }: Pick<RunConfigInput, 'network'>,
   agent: Agent | undefined,
   { backend, sessionOwner }: { readonly backend: BackendChoice; readonly sessionOwner: SessionOwner | undefined },
 ): NetworkRules | undefined {
@@ -35,14 +37,27 @@ export function chooseNetwork(
       },
     )
   }
-  const rules = agent?.network === undefined ? configured : rulesOf(agent.name, agent.network)
+  if (own !== undefined) return networkOf(configuration, own, backend, 'the session')
+  return networkOf(configuration, agent?.network, backend, `agent ${agent?.name ?? ''}`)
+}
+
+/**
+ * Returns the network of a sandbox.
+ *
+ * @param option undefined: as configured
+ * @param where what has the option, for the message of an error
+ * @throws PtcError SANDBOX_NETWORK_UNSUPPORTED, CONFIG_INVALID
+ */
+export function networkOf(
+  { network: configured, backendsWithoutNetwork }: NetworkConfiguration,
+  option: NetworkOption | false | undefined,
+  backend: BackendChoice,
+  where: string,
+): NetworkRules | undefined {
+  const rules = option === undefined ? configured : option === false ? undefined : networkRules(option, where)
   if (rules === undefined || rules.allow.length === 0) return undefined
   if (backend !== hostedBackend && !backendsWithoutNetwork.includes(backend)) return rules
   throw new PtcError('SANDBOX_NETWORK_UNSUPPORTED', `the sandbox ${backend} can't have a network`, {
     hint: 'Choose another sandbox, such as docker, or an agent with `network: false`.',
   })
-}
-
-function rulesOf(agent: string, network: NetworkOption | false): NetworkRules | undefined {
-  return network === false ? undefined : networkRules(network, `agent ${agent}`)
 }

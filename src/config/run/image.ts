@@ -9,20 +9,22 @@ import type { ImageChoice, SandboxContents } from '../../common/run/sandbox-imag
 export const imageBackend = 'docker' satisfies BuiltInBackend
 
 /**
- * Returns the image that the agent of a run has of its own; undefined for that of the configuration.
+ * Returns the image that a run or its agent has of its own; undefined for that of the configuration.
  *
  * @throws PtcError RUN_INPUT_INVALID when the sandbox of the run can't have it
  */
 export function chosenImage(
-  { session }: RunConfigInput,
+  { session, image: own }: RunConfigInput,
   agent: Agent | undefined,
   backend: BackendChoice,
 ): ImageChoice | undefined {
-  if (agent?.image === undefined) return undefined
+  const image = own ?? agent?.image
+  if (image === undefined) return undefined
+  const owner = own === undefined ? `agent ${agent?.name ?? ''}` : 'the session'
   const invalid = (problem: string, hint: string) =>
-    new PtcError('RUN_INPUT_INVALID', `agent ${agent.name} has an image of its own, and ${problem}`, { hint })
+    new PtcError('RUN_INPUT_INVALID', `${owner} has an image of its own, and ${problem}`, { hint })
   if (session !== undefined) throw invalid(`session ${session} has its own`, 'Choose no session, or another agent.')
-  if (backend === 'auto' || backend === imageBackend) return agent.image
+  if (backend === 'auto' || backend === imageBackend) return image
   throw invalid(`the sandbox ${backend} has no images`, `Choose the sandbox ${imageBackend}.`)
 }
 

@@ -29,6 +29,7 @@ import { checkHostedCode } from './check-hosted-code.js'
 import { checkEnvironment, chosenEnvironment } from './environment.js'
 import { checkLanguage, chosenLanguage, sharedLanguage } from './language.js'
 import { filesOf } from './files.js'
+import { heldSessionsOf } from './held-sessions.js'
 import { chosenImage, imageBackend } from './image.js'
 import { chooseNetwork, type NetworkConfiguration } from './choose-network.js'
 import { chooseSkills } from './choose-skills.js'
@@ -139,7 +140,11 @@ export function resolveRun(
     ...task,
     sessionOwner,
   })
-  const network = isPlain ? undefined : chooseNetwork(configuration, agent, { backend, sessionOwner })
+  const network = isPlain ? undefined : chooseNetwork(configuration, options, agent, { backend, sessionOwner })
+  const has = { hasEnvironment: environment !== undefined, hasFiles: files !== undefined }
+  const own = { backend, language: chosen, tools, ...has }
+  const hasHeldSessions = agent !== undefined && !isPlain && modelWorkflows.includes(workflowType)
+  const heldSessions = hasHeldSessions ? heldSessionsOf(configuration, agent, options, own) : undefined
   const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }
   const budget = checkBudget(models, model, lease ? budgetWithin(amounts, lease.amounts) : amounts)
   return {
@@ -154,7 +159,7 @@ export function resolveRun(
       ...task,
       ...defined({ budget, dataFlow: dataFlowOfRun(dataFlow, tools) }),
       ...(isPlain && { isPlain }),
-      ...defined({ image, context, sessionOwner, files, clone: cloneOptionsOf(options, tools) }),
+      ...defined({ image, context, sessionOwner, heldSessions, files, clone: cloneOptionsOf(options, tools) }),
     },
     skills,
     network,
@@ -173,8 +178,8 @@ export function resolveRun(
   }
 }
 
-/** Workflows with a model: their tools may start clones. */
-const cloningWorkflows: readonly (string | undefined)[] = [workflowNames.agent, workflowNames.conversation]
+/** Workflows with a model: their tools may start clones, and their code may name a session. */
+const modelWorkflows: readonly (string | undefined)[] = [workflowNames.agent, workflowNames.conversation]
 
 function availableTools(
   registry: ToolRegistry,
@@ -183,7 +188,7 @@ function availableTools(
   { workflowType }: StartedWorkflow,
 ): readonly string[] {
   const names = toolNamesOf(registry, agent)
-  return isClone || !cloningWorkflows.includes(workflowType) ? withoutClones(registry, names) : names
+  return isClone || !modelWorkflows.includes(workflowType) ? withoutClones(registry, names) : names
 }
 
 /** Returns undefined for a run without a tool that starts clones. */

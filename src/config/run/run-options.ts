@@ -16,6 +16,7 @@ import { describeIssues } from '../../tools/validation/describe-issues.js'
 import { budgetSchema } from '../options/budget.js'
 import { languageOption } from '../options/language.js'
 import { limitsSchema } from '../options/limits.js'
+import { networkOption } from '../options/network.js'
 import { modelSettingFields } from '../../models/options/model-settings.js'
 
 const name = z.string().min(1)
@@ -68,6 +69,8 @@ export const runOptionFields = {
   session: z.string().regex(entityNamePattern, "can't be the name of a session").optional(),
   activeSkills: listOf(name, maxActiveSkills).optional(),
   environment: z.literal(true).optional(),
+  image: z.strictObject(imageFields).optional(),
+  network: z.union([networkOption, z.literal(false)]).optional(),
   context: jsonObject(maxContextBytes).optional(),
   files: z
     .custom<readonly FileUpload[]>(Array.isArray, 'not a list')

@@ -3,15 +3,11 @@
  * checks their arguments (`runner/dispatcher/ptc_dispatcher/environment`); a test compares the members.
  */
 
-import {
-  codeLanguagesOf,
-  type EnvironmentConfig,
-  type EnvironmentTool,
-  runCodeTool,
-} from '../../common/run/environment.js'
+import { type EnvironmentConfig, type EnvironmentTool, runCodeTool } from '../../common/run/environment.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { executeCodeTool } from '../../common/names.js'
 import type { Language } from '../../languages/index.js'
+import { type FurtherSession, languagesOfAll, sessionProperty } from './further-sessions.js'
 import type { ModelTool } from '../provider.js'
 
 type ToolText = Pick<ModelTool, 'description'> & {
@@ -80,19 +76,28 @@ const tools = {
 } as const satisfies Record<Exclude<EnvironmentTool, typeof runCodeTool>, ToolText>
 
 /** The environment tools of a run. */
-export function environmentToolsOf({ tools: names }: EnvironmentConfig, language: Language): readonly ModelTool[] {
+export function environmentToolsOf(
+  { tools: names }: EnvironmentConfig,
+  language: Language,
+  sessions: readonly FurtherSession[] = [],
+): readonly ModelTool[] {
   return names.map((name) => {
-    const { description, properties, required } = name === runCodeTool ? runCode(language) : tools[name]
-    const inputSchema = { type: 'object', properties, required: [...required], additionalProperties: false } as const
+    const { description, properties, required } = name === runCodeTool ? runCode(language, sessions) : tools[name]
+    const inputSchema = {
+      type: 'object',
+      properties: { ...properties, ...sessionProperty(sessions) },
+      required: [...required],
+      additionalProperties: false,
+    } as const
     return { name, description, inputSchema, inputExamples: [] }
   })
 }
 
-function runCode(language: Language): ToolText {
+function runCode(language: Language, sessions: readonly FurtherSession[]): ToolText {
   return {
     description: `Runs code in the language that you name, as ${executeCodeTool} does, whose description applies.`,
     properties: {
-      language: { type: 'string', enum: [...codeLanguagesOf(language.name)] },
+      language: { type: 'string', enum: [...languagesOfAll(language, sessions)] },
       code: { type: 'string' },
     },
     required: ['language', 'code'],

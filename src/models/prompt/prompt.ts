@@ -10,6 +10,7 @@ import type { ToolDocumentation } from '../../tools/documentation/document-tools
 import { codeTool } from './code-tool.js'
 import { environmentToolsOf } from './environment-tools.js'
 import { exampleCallOf } from './example-call.js'
+import { type FurtherSession, shareFileToolOf } from './further-sessions.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
 import { defaultLanguage, type EnvironmentLimits, type Language } from '../../languages/index.js'
 import { readMoreOfResult } from './read-more-tool.js'
@@ -45,6 +46,8 @@ export interface PromptOptions extends SandboxDescription {
   readonly networkDescription?: string | undefined
   /** The session whose variables code also sees. Undefined: the run has its own sandbox. */
   readonly sharedSession?: SharedSessionOwner | undefined
+  /** The further sandboxes of the run. Undefined: it has only its own. */
+  readonly sessions?: readonly FurtherSession[] | undefined
   /** Each code tool has only one line, and the model searches their documentation. */
   readonly toolSearch?: boolean | undefined
   /** The provider searches direct tools, if it supports that. */
@@ -86,6 +89,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
     contents,
     skills,
     sharedSession,
+    sessions,
     hasFiles,
     isCompacted,
     readMore,
@@ -113,8 +117,9 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const environment = { contents, hasPackages, isEmbedded, inputDescription, networkDescription, sharedSession }
   const described = { ...environment, toolSearch, isGrouped, hasSignatures, example }
   const runTools = [
-    ...(isPlain ? [] : [codeTool(language, stubs, limits, { ...described, hasFiles })]),
-    ...(options.environment ? environmentToolsOf(options.environment, language) : []),
+    ...(isPlain ? [] : [codeTool(language, stubs, limits, { ...described, hasFiles, sessions })]),
+    ...(options.environment ? environmentToolsOf(options.environment, language, sessions) : []),
+    ...(sessions && hasFiles === true ? [shareFileToolOf(sessions)] : []),
     ...(toolSearch ? [searchTools] : []),
     ...directTools.map((tool) => toModelTool(tool, providerSearch)),
     ...(readMore === true ? [readMoreOfResult] : []),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StoredFile } from '../../common/files/files.js'
 import { externalValue } from '../../common/json/external-value.js'
-import { describeKept, RunFiles } from './run-files.js'
+import { describeKept, RunFiles, type RunFilesState } from './run-files.js'
 
 const part = externalValue({ sha256: 'a'.repeat(64), bytes: 4, preview: '' })
 const file = (path: string, more: Partial<StoredFile> = {}): StoredFile => ({
@@ -39,6 +39,30 @@ describe('the uploads of a run', () => {
     files.add([newest])
     expect(files.takeUnwritten(false)).toEqual([newest])
     expect(files.all).toEqual([newer, newest])
+  })
+
+  it('a further sandbox gets each upload once', () => {
+    const files = new RunFiles({ uploads: [a, b] })
+    expect(paths(files.uploadsAfter(0))).toEqual([a.path, b.path])
+    expect(files.uploadsAfter(files.uploadCount)).toEqual([])
+    files.add([c])
+    expect(paths(files.uploadsAfter(2))).toEqual([c.path])
+    files.add([a])
+    expect(paths(files.uploadsAfter(3))).toEqual([a.path])
+    expect(files.uploadCount).toBe(4)
+    const { uploadCount: _, ...recordedBefore } = files.state ?? {}
+    expect(new RunFiles({ uploads: [] }, recordedBefore as RunFilesState).uploadCount).toBe(3)
+  })
+
+  it('an artifact that is given to all sandboxes is an upload of which the model is not told', () => {
+    const files = new RunFiles({ uploads: [] })
+    files.addArtifacts([file('/tmp/out/etl/t.csv')])
+    expect(files.share('/tmp/out/etl/t.csv', 1_000)).toMatchObject({ path: '/tmp/in/shared/etl/t.csv' })
+    expect(files.takeNews()).toEqual([])
+    expect(paths(files.takeUnwritten(false))).toEqual(['/tmp/in/shared/etl/t.csv'])
+    expect(paths(files.uploadsAfter(0))).toEqual(['/tmp/in/shared/etl/t.csv'])
+    expect(files.share('/tmp/out/none', 1_000)).toBe('no such file was kept')
+    expect(files.share('/tmp/out/etl/t.csv', 1)).toMatch(/the sandbox has room for 1$/)
   })
 
   it('the model is told of uploads once', () => {

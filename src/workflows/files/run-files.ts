@@ -14,6 +14,7 @@ import {
   maxFiles,
   outputFolder,
   problemOfUploads,
+  sharedFolder,
   type RunFilesConfig,
   type StoredFile,
 } from '../../common/files/files.js'
@@ -35,6 +36,8 @@ export interface RunFilesState {
   readonly artifacts: readonly StoredFile[]
   /** Number of the uploads at the end of `uploads` that the sandbox does not have yet. */
   readonly unwritten: number
+  /** Uploads since the start of the run, replaced ones included. Absent: as many as there are in `uploads`. */
+  readonly uploadCount?: number
   /** Blocks for the next message to the model. */
   readonly news: readonly PendingBlock[]
   readonly images: number
@@ -81,9 +84,39 @@ export class RunFiles {
     this.#state = {
       ...this.#state,
       uploads: [...kept, ...waiting],
+      uploadCount: this.uploadCount + uploads.length,
       unwritten: waiting.length,
       news: [...news, { type: 'text', text }],
     }
+  }
+
+  get uploadCount(): number {
+    return this.#state.uploadCount ?? this.#state.uploads.length
+  }
+
+  /** Returns the uploads that came after the first ones, for a further session of the run. */
+  uploadsAfter(count: number): readonly StoredFile[] {
+    const { uploads } = this.#state
+    const missing = Math.min(this.uploadCount - count, uploads.length)
+    return missing === 0 ? [] : uploads.slice(-missing)
+  }
+
+  /**
+   * Gives an artifact to all sandboxes of the run, as an upload in {@link sharedFolder}. The model knows it.
+   *
+   * @param path among the files of the run
+   * @returns the stored file; a text that says why it can't be given
+   */
+  share(path: string, tmpBytes: number): StoredFile | string {
+    const found = this.#state.artifacts.find((file) => file.path === path)
+    if (!found) return 'no such file was kept'
+    const shared = { ...found, path: `${sharedFolder}${path.slice(outputFolder.length)}` }
+    const problem = this.problemOf([shared], tmpBytes)
+    if (problem !== undefined) return problem
+    const { news } = this.#state
+    this.add([shared])
+    this.#state = { ...this.#state, news }
+    return shared
   }
 
   /** Returns the uploads that the sandbox needs before the next cell. */

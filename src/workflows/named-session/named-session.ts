@@ -30,15 +30,16 @@ import { codeLanguagesOf, environmentLanguage, hasEnvironment } from '../../comm
 import type { RunConfig } from '../../common/run/run-config.js'
 import { canonicalJson } from '../../common/json/canonical-json.js'
 import type { CellOutcome } from '../../common/calls/outcomes.js'
-import type { ProgramInput } from '../../common/run/runs.js'
 import {
   type ExecuteResult,
   type ExecuteInput,
   maxExecuteSourceBytes,
   type InterruptSignalInput,
+  type SessionInput,
   type SessionResult,
   type SessionStatus,
 } from '../../common/session/session.js'
+import { heldSessionIdleMs } from '../../common/session/held-sessions.js'
 import type { ExecuteCell } from '../../common/session/shared-cells.js'
 import { pluralize, utf8Length } from '../../common/text/text.js'
 import { problemOfCellLanguage } from '../cell/cell-language.js'
@@ -55,7 +56,7 @@ import { digestOfRules } from '../calls/data-flow/data-flow.js'
 import { holdOutcome } from '../calls/data-flow/hold-answer.js'
 import { publishEnd } from '../run/search-attributes.js'
 
-type SessionOptions = Omit<ProgramInput, 'source' | 'model'>
+type SessionOptions = Omit<SessionInput, 'name' | 'inputDigest' | 'heldBy' | 'startedByUpdateId'>
 
 /** An execution, from the update of a client or a cell of another run. */
 export interface ExecutionRequest {
@@ -66,9 +67,12 @@ export interface ExecutionRequest {
 }
 
 export class NamedSession {
+  /** The name in messages. */
   readonly #name: string
   readonly #context: string
   readonly #inputDigest: string | undefined
+  /** A run holds the session, which ends with it. */
+  readonly #isHeld: boolean
   readonly #createdAt = Date.now()
   readonly #cells = new CancellationScope()
   readonly #starting: Promise<CodeRuntime>
@@ -83,8 +87,9 @@ export class NamedSession {
   #lastUsedAt = this.#createdAt
   #ended: SessionResult['ended'] | undefined
 
-  constructor(name: string, options: SessionOptions, inputDigest: string | undefined) {
-    this.#name = name
+  constructor({ name, inputDigest, heldBy, startedByUpdateId: _, ...options }: SessionInput) {
+    this.#name = heldBy?.name ?? name
+    this.#isHeld = heldBy !== undefined
     this.#context = canonicalJson(options.context ?? {})
     this.#inputDigest = inputDigest
     this.#starting = this.#start(options)
@@ -172,16 +177,17 @@ export class NamedSession {
    * @throws ApplicationFailure when the cell is refused, SESSION_CLOSED, and failures of the engine
    */
   async executeServedCell(cell: ExecuteCell, isNew: boolean): Promise<EndedCell> {
-    const { id, context, sandbox, rules } = cell
-    this.#admit({ context, ...defined({ sandbox }) })
+    const { id, context, sandbox, rules, files, callsBefore } = cell
+    this.#admit({ context, ...defined({ sandbox, files }) })
     return this.#enqueue(async (runtime) => {
+      if (files) runtime.run.addUploads(files, `session ${this.#name}`)
       this.#requireLanguage(runtime.run.config, cell.language ?? defaultLanguageName)
       // The calls of the cell are decided on by the rules of the session.
       if (rules !== undefined && rules !== digestOfRules(runtime.run.config))
         throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with other rules on data`)
       const ended = this.#interruptedBeforeStart.delete(id)
         ? { end: interruptedBeforeStart, output: '', toolCalls: 0 }
-        : await this.#runCell(id, runtime.run, () => runServedCell(this.#cells, runtime, cell))
+        : await this.#runCell(id, runtime.run, () => runServedCell(this.#cells, runtime, cell), callsBefore)
       return { type: 'ended', ...ended, isNew }
     })
   }
@@ -227,7 +233,7 @@ export class NamedSession {
   }
 
   async #waitForEnd(run: Run): Promise<SessionResult> {
-    const { idleMs } = run.config.sessions
+    const idleMs = this.#idleMs(run.config)
     let ended = this.#ended
     while (ended === undefined) {
       await condition(() => this.#pending === 0 || this.#ended !== undefined)
@@ -249,7 +255,7 @@ export class NamedSession {
   }
 
   status(): SessionStatus {
-    const idleMs = this.#runtime?.run.config.sessions.idleMs
+    const idleMs = this.#runtime && this.#idleMs(this.#runtime.run.config)
     const isIdle = this.#pending === 0 && this.#ended === undefined && idleMs !== undefined
     const sandbox = this.#runtime?.session.sandbox
     const running = sandbox?.state === 'parked' ? 'parked' : 'busy'
@@ -268,8 +274,13 @@ export class NamedSession {
   async #start(options: SessionOptions): Promise<CodeRuntime> {
     const calls = await startRun({ kind: 'session', options, session: this.#name })
     // No model reads the output, so the caller gets all captured output.
-    this.#runtime = createCodeRuntime(calls, { outputCharacters: resultCharacters })
+    const { idleMs } = calls.run.config.timeouts
+    this.#runtime = createCodeRuntime(calls, { outputCharacters: resultCharacters, ...(this.#isHeld && { idleMs }) })
     return this.#runtime
+  }
+
+  #idleMs({ sessions }: RunConfig): number {
+    return this.#isHeld ? Math.max(sessions.idleMs, heldSessionIdleMs) : sessions.idleMs
   }
 
   async #executeNow(runtime: CodeRuntime, code: CellCode, { id, isNew }: ExecutionRequest): Promise<ExecuteResult> {
@@ -284,9 +295,10 @@ export class NamedSession {
     return { outcome, cell: run.counts.cells, toolCalls: run.counts.toolCalls - toolCalls, isNew }
   }
 
-  async #runCell<Result>(id: string, run: Run, execute: () => Promise<Result>): Promise<Result> {
+  /** @param callsBefore calls outside the session that count towards `callsPerRun` */
+  async #runCell<Result>(id: string, run: Run, execute: () => Promise<Result>, callsBefore = 0): Promise<Result> {
     this.#currentExecution = id
-    run.limitCallsAfter(run.counts.toolCalls)
+    run.limitCallsAfter(run.counts.toolCalls - callsBefore)
     try {
       return await execute()
     } finally {

@@ -9,13 +9,14 @@ import {
   setHandler,
 } from '@temporalio/workflow'
 import { sessionMessages } from '../../common/names.js'
-import type {
-  ExecuteResult,
-  ExecuteInput,
-  InterruptSignalInput,
-  SessionInput,
-  SessionResult,
-  SessionStatus,
+import {
+  type ExecuteResult,
+  type ExecuteInput,
+  type InterruptSignalInput,
+  type SessionInput,
+  type SessionResult,
+  type SessionStatus,
+  sessionSummary,
 } from '../../common/session/session.js'
 import { serveCells } from '../shared-session/served-cells.js'
 import { recordSummary } from '../run/memo.js'
@@ -31,15 +32,11 @@ const inspect = defineQuery<SessionStatus>(sessionMessages.inspect)
  * Workflow `session`: owns one named session, which outlives runs. Update `execute` runs code in it. The session ends
  * by signal `close`, or after some time without an execution. `named-session.ts` has the invariants.
  */
-export async function session({
-  name,
-  startedByUpdateId,
-  inputDigest,
-  ...options
-}: SessionInput): Promise<SessionResult> {
+export async function session(input: SessionInput): Promise<SessionResult> {
   return failWorkflowOnError(async () => {
-    recordSummary(`session ${name}`)
-    const namedSession = new NamedSession(name, options, inputDigest)
+    const { startedByUpdateId } = input
+    recordSummary(sessionSummary(input))
+    const namedSession = new NamedSession(input)
     // The handlers are set before the first await, because the first update arrives with the start.
     const execution = (): ExecutionRequest => {
       const { id = '' } = currentUpdateInfo() ?? {}

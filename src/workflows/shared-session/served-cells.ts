@@ -15,6 +15,7 @@
  */
 
 import { CancellationScope, defineSignal, getExternalWorkflowHandle } from '@temporalio/workflow'
+import { defined } from '../../common/defined.js'
 import { cellMessageSignal, cellReplySignal } from '../../common/names.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import { hasText } from '../cell/cell-result.js'
@@ -97,7 +98,7 @@ export async function runServedCell(
   scope: CancellationScope,
   runtime: CodeRuntime,
   { requester, source, cellLanguage, tools, outputCharacters, labels = {} }: ExecuteCell,
-): Promise<Pick<EndedCell, 'end' | 'output' | 'toolCalls' | 'labels'>> {
+): Promise<Pick<EndedCell, 'end' | 'output' | 'kept' | 'toolCalls' | 'labels'>> {
   const { run } = runtime
   const problem = problemOfCellLanguage(run.config, cellLanguage)
   if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
@@ -113,10 +114,11 @@ export async function runServedCell(
   }
   run.progress.servedRun = requester
   try {
-    const { end, output } = await runOrDrop(scope, own, () => runCell(own, { source, language: cellLanguage }))
+    const { end, output, kept } = await runOrDrop(scope, own, () => runCell(own, { source, language: cellLanguage }))
     const ofOutput = runtime.calls.dataFlow.ofSession
-    const labelled = hasText({ end, output }) ? labelsMember(ofOutput) : {}
-    return { end, output, toolCalls: run.counts.toolCalls - toolCalls, ...labelled }
+    const ended = { end, output, ...defined({ kept }) }
+    const labelled = hasText(ended) ? labelsMember(ofOutput) : {}
+    return { ...ended, toolCalls: run.counts.toolCalls - toolCalls, ...labelled }
   } finally {
     run.progress.servedRun = undefined
   }

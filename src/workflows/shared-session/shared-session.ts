@@ -19,7 +19,6 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
-  defineSignal,
   getExternalWorkflowHandle,
   sleep,
   uuid4,
@@ -27,9 +26,11 @@ import {
 } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
 import type { ErrorCode } from '../../common/errors.js'
-import { cellMessageSignal, cellReplySignal, defaultLanguageName, namedSessionId } from '../../common/names.js'
+import { cellMessageSignal, defaultLanguageName, namedSessionId, sessionMessages } from '../../common/names.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
+import type { StoredFile } from '../../common/files/files.js'
 import type { SessionOwner } from '../../common/run/run-config.js'
+import { type HeldSession, nameOfHeldSession, pathInRun } from '../../common/session/held-sessions.js'
 import type { CellMessage, CellReply, CellResult, ExecuteCell } from '../../common/session/shared-cells.js'
 import { languageOfStep } from '../cell/cell-language.js'
 import type { CellRun, CellText } from '../cell/cell-result.js'
@@ -40,7 +41,6 @@ import type { RunCalls } from '../calls/run-calls.js'
 import type { Run } from '../run/run.js'
 import { startSession } from '../temporal/activities.js'
 import { notStarted } from './borrowed-cells.js'
-import { handleSignal } from '../temporal/failures.js'
 
 const firstCheckMs = 10_000
 const maxCheckMs = 30 * 60_000
@@ -59,15 +59,18 @@ export interface SharedSessionState {
   /** Run id of the named session that executed the latest cell. */
   readonly ownerRunId?: string
   readonly cell?: PendingCell
+  /** The number of uploads of the run that the session has. Absent: none. */
+  readonly uploads?: number
 }
+
+/** A session that executes code of the run. `held`: only the run uses it, and ends it. */
+export type CellSession = SessionOwner | ({ readonly type: 'held' } & HeldSession)
 
 /** A cell in progress. Each request has a different id. */
 type Cell = { -readonly [Key in keyof PendingCell]: PendingCell[Key] } & { result?: CellResult }
 
-const cellReply = defineSignal<[CellReply]>(cellReplySignal)
-
 /** Continues the run as new while the owner has a cell. */
-interface Continuation {
+export interface Continuation {
   readonly isDue: () => boolean
   readonly attempt: () => Promise<void>
 }
@@ -75,17 +78,19 @@ interface Continuation {
 export class SharedSession {
   readonly #run: Run
   readonly #dataFlow: DataFlow
-  readonly #owner: SessionOwner
+  readonly #owner: CellSession
   /** Name of the session in texts for people and the model. */
   readonly #name: string
   readonly #continuation: Continuation
   #ownerRunId: string | undefined
+  #isStarted: boolean
+  #uploads: number
   #cell: Cell | undefined
   #isInterrupted = false
 
   constructor(
     { run, dataFlow }: Pick<RunCalls, 'run' | 'dataFlow'>,
-    owner: SessionOwner,
+    owner: CellSession,
     continuation: Continuation,
     state: SharedSessionState = {},
   ) {
@@ -95,11 +100,14 @@ export class SharedSession {
     this.#name = ownerName(owner)
     this.#continuation = continuation
     this.#ownerRunId = state.ownerRunId
+    this.#isStarted = state.ownerRunId !== undefined
+    this.#uploads = state.uploads ?? 0
     this.#cell = state.cell && { ...state.cell }
-    // The reply to an earlier cell changes nothing.
-    handleSignal(cellReply, ({ id, result }) => {
-      if (this.#cell?.id === id) this.#cell.result ??= result
-    })
+  }
+
+  /** Called with each reply to the run. One to an earlier cell, or to a cell of another session, changes nothing. */
+  receive({ id, result }: CellReply): void {
+    if (this.#cell?.id === id) this.#cell.result ??= result
   }
 
   /** Read between two cells, or while the owner has a cell. */
@@ -107,6 +115,7 @@ export class SharedSession {
     return {
       ...defined({ ownerRunId: this.#ownerRunId }),
       ...(this.#cell && { cell: { toolUseId: this.#cell.toolUseId, id: this.#cell.id } }),
+      ...(this.#uploads > 0 && { uploads: this.#uploads }),
     }
   }
 
@@ -131,7 +140,10 @@ export class SharedSession {
     // A cell that was given up may have a successor.
     if (this.#cell === cell) this.#cell = undefined
     this.#countCalls(result)
-    if (result.type === 'ended') this.#dataFlow.readOutput(result.labels)
+    if (result.type === 'ended') {
+      this.#dataFlow.readOutput(result.labels)
+      this.#addArtifacts(result.kept?.files)
+    }
     return cellText(result, this.#owner, describe)
   }
 
@@ -154,6 +166,19 @@ export class SharedSession {
     await this.#send({ type: 'interrupt', id: cell.id }) // invariant 3
   }
 
+  /** Ends a session that only this run uses. Resolves when the session has the signal, or has ended. */
+  async close(): Promise<void> {
+    await this.abandon()
+    if (this.#owner.type !== 'held' || !this.#isStarted) return
+    const handle = getExternalWorkflowHandle(this.#ownerId)
+    await CancellationScope.nonCancellable(() => handle.signal(sessionMessages.close)).catch(() => undefined)
+  }
+
+  /** The name of the languages of the code. */
+  get language(): string {
+    return this.#owner.type === 'held' ? this.#owner.language : this.#run.config.language
+  }
+
   #begin(toolUseId: string): Cell {
     const run = this.#run
     this.#isInterrupted = false
@@ -164,21 +189,26 @@ export class SharedSession {
   }
 
   async #request(cell: Cell, { source, language }: CellCode): Promise<CellResult> {
-    const code = { source, ...defined({ cellLanguage: languageOfStep(this.#run.config, language).language }) }
+    const code = { source, ...defined({ cellLanguage: languageOfStep(this, language).language }) }
     for (let attempt = 1; attempt <= maxEndedOwners; attempt += 1) {
       cell.id = uuid4()
       const isKnown = this.#ownerRunId !== undefined
       // Invariant 1.
-      if (this.#owner.type === 'named') this.#ownerRunId ??= await this.#startSession(this.#owner, cell.id)
+      if (this.#owner.type !== 'parent') this.#ownerRunId ??= await this.#startSession(this.#owner, cell.id)
       if (cell.result) return cell.result // it was given up
       if (this.#isInterrupted) return notStarted
-      const isSent = await this.#send({ type: 'execute', id: cell.id, ...code, ...this.#reliedOn })
+      const { files } = this.#run
+      const uploads = this.#owner.type === 'held' ? files.uploadsAfter(this.#uploads) : []
+      const request = { ...code, ...this.#reliedOn, ...(uploads.length > 0 && { files: uploads }) }
+      if (uploads.length > 0) this.#uploads = files.uploadCount
+      const isSent = await this.#send({ type: 'execute', id: cell.id, ...request })
       const result = isSent ? await this.#waitForResult(cell) : (cell.result ?? lost(`${this.#name} has ended`))
       // An owner that has ended, or is about to end, has not taken the cell: the next execution gets it.
       const isTaken = isSent && (result.type === 'ended' || result.code !== isEnding)
       if (isTaken || this.#owner.type === 'parent' || (cell.result && !isSent)) return result
       delete cell.result
       this.#ownerRunId = undefined
+      this.#uploads = 0
       const pauseMs = endedPauseMs * 2 ** (attempt - 1)
       if (!isKnown || isSent) await sleep(pauseMs, { summary: `wait for the end of ${this.#name}` })
     }
@@ -187,7 +217,7 @@ export class SharedSession {
 
   /** The run, and its requirements on the session of the owner. */
   get #reliedOn(): Omit<ExecuteCell, 'type' | 'id' | 'source' | 'cellLanguage'> {
-    const { counts, config, tools, skills } = this.#run
+    const { counts, config, tools, skills, callsLeft } = this.#run
     const { workflowId, runId } = workflowInfo()
     const owner = this.#owner
     return {
@@ -202,26 +232,32 @@ export class SharedSession {
       ...defined({ rules: digestOfRules(config) }),
       ...labelsMember(this.#dataFlow.ofModel),
       ...(owner.type === 'parent' && { key: owner.key }),
-      ...(owner.type === 'named' && owner.sandbox !== undefined && { sandbox: owner.sandbox }),
-      ...(config.language !== defaultLanguageName && { language: config.language }),
+      ...(owner.type !== 'parent' && owner.sandbox !== undefined && { sandbox: owner.sandbox }),
+      ...(owner.type === 'held' && { session: owner.name, callsBefore: config.limits.callsPerRun - callsLeft }),
+      ...(this.language !== defaultLanguageName && { language: this.language }),
     }
   }
 
   /** Starts the session. A session that starts for this run gets the tools, limits and context of the run. */
-  #startSession(
-    { name, sandbox, language }: Extract<SessionOwner, { type: 'named' }>,
-    cellId: string,
-  ): Promise<string> {
+  #startSession(owner: Exclude<CellSession, { type: 'parent' }>, cellId: string): Promise<string> {
     const { config } = this.#run
-    const { taskQueue } = workflowInfo()
+    const { taskQueue, workflowId } = workflowInfo()
+    const { sandbox, language } = owner
+    const held = owner.type === 'held' && {
+      heldBy: { workflowId, name: owner.name },
+      ...defined({ image: owner.image, network: owner.network }),
+      ...(config.files && { files: [] }),
+    }
+    this.#isStarted = true
     const session = {
-      name,
+      name: this.#sessionName,
       startedByUpdateId: cellId,
       limits: config.limits,
+      ...held,
       ...(config.toolSet.names && { tools: config.tools.filter(isNoSubagent).map((tool) => tool.name) }),
       ...defined({ context: config.context, sandbox, language }),
     }
-    return startSession({ workflowId: namedSessionId(taskQueue, name), taskQueue, session }, config.timeouts)
+    return startSession({ workflowId: this.#ownerId, taskQueue, session }, config.timeouts)
   }
 
   async #waitForResult(cell: Cell): Promise<CellResult> {
@@ -261,7 +297,20 @@ export class SharedSession {
 
   get #ownerId(): string {
     const owner = this.#owner
-    return owner.type === 'parent' ? owner.workflowId : namedSessionId(workflowInfo().taskQueue, owner.name)
+    return owner.type === 'parent' ? owner.workflowId : namedSessionId(workflowInfo().taskQueue, this.#sessionName)
+  }
+
+  get #sessionName(): string {
+    const owner = this.#owner
+    if (owner.type === 'parent') return ''
+    return owner.type === 'named' ? owner.name : nameOfHeldSession(this.#run.identity.firstExecutionRunId, owner.name)
+  }
+
+  /** The files of a session that others use belong to that session. */
+  #addArtifacts(files: readonly StoredFile[] = []): void {
+    const { name, type } = { name: '', ...this.#owner }
+    if (type === 'held')
+      this.#run.files.addArtifacts(files.map((file) => ({ ...file, path: pathInRun(name, file.path) })))
   }
 
   /** Counts the calls of a cell. The parent counts the calls in its own session. */
@@ -289,7 +338,7 @@ const outcomeCodes: readonly string[] = [
   'RUN_INPUT_INVALID',
 ] satisfies readonly ErrorCode[]
 
-function ownerName(owner: SessionOwner): string {
+function ownerName(owner: CellSession): string {
   return owner.type === 'parent' ? 'the sandbox of the parent' : `session ${owner.name}`
 }
 
@@ -298,12 +347,12 @@ function ownerName(owner: SessionOwner): string {
  *
  * @throws ApplicationFailure a failure of the engine
  */
-function cellText(result: CellResult, owner: SessionOwner, describe: (cell: CellRun) => CellText): CellText {
+function cellText(result: CellResult, owner: CellSession, describe: (cell: CellRun) => CellText): CellText {
   if (result.type === 'failed') {
     const { code, message } = result
     if (!outcomeCodes.includes(code)) throw ApplicationFailure.nonRetryable(message, code)
     if (code !== 'SESSION_CLOSED') return { text: `[denied] ${message}`, isError: true }
-    return { text: `[lost] ${message}.${owner.type === 'named' ? ` ${variablesLost}` : ''}`, isError: true }
+    return { text: `[lost] ${message}.${owner.type === 'parent' ? '' : ` ${variablesLost}`}`, isError: true }
   }
   const { text, isError } = describe(result)
   if (!result.isNew) return { text, isError }

@@ -20,7 +20,6 @@
 import { workflowInfo } from '@temporalio/workflow'
 import { isToolUseBlock, type PendingBlock } from '../../common/agent/messages.js'
 import type { ModelTurnResult } from '../../common/agent/model-turn.js'
-import { defined } from '../../common/defined.js'
 import { type AgentStatus, replyText } from '../../common/run/runs.js'
 import { sharesSandbox } from '../../common/calls/tool-config.js'
 import {
@@ -38,7 +37,7 @@ import type { RunCalls } from '../calls/run-calls.js'
 import { jsonToText } from '../../common/text/text.js'
 import { holdAnswer } from '../calls/data-flow/hold-answer.js'
 import { serveBorrowedCells } from '../shared-session/borrowed-cells.js'
-import { SharedSession, type SharedSessionState } from '../shared-session/shared-session.js'
+import { SharedSessions, type SharedSessionsState } from '../shared-session/shared-sessions.js'
 import { showProgress } from '../run/progress.js'
 import { ContinueAsNewPolicy } from '../run/continue-as-new.js'
 import { hasFailedWith } from '../temporal/failures.js'
@@ -47,7 +46,13 @@ import { type AnswerOutcome, outcomeOfResults } from './answer-outcome.js'
 import { askModel } from './ask-model.js'
 import { checkDone } from './check-done.js'
 import { Compaction } from './compaction.js'
-import { executeToolUses, type PendingToolUses, rejectSubmissions, type SuspendedCell } from './execute-tool-uses.js'
+import {
+  executeToolUses,
+  type PendingToolUses,
+  rejectSubmissions,
+  sessionInInput,
+  type SuspendedCell,
+} from './execute-tool-uses.js'
 import { HostedTurns } from './hosted/hosted-turns.js'
 import { interpretReply } from './interpret-reply.js'
 import { MessageHistory, type MessageHistoryState } from './message-history.js'
@@ -56,15 +61,13 @@ import { acceptSubmission, turnGoal, type TurnStage } from './turn-goal.js'
 import { turnRequest } from './turn-request.js'
 import { waitForBudget } from '../run/wait-for-budget.js'
 
-export interface AgentTurnsState {
+export interface AgentTurnsState extends SharedSessionsState {
   readonly codeRuntime: CodeRuntimeState
   readonly conversation: MessageHistoryState
   /** The tool uses in progress; null between turns. */
   readonly pendingToolUses: PendingToolUses | null
   /** The cell that waits; null when no cell waits. */
   readonly suspendedCell: SuspendedCell | null
-  /** Absent: the run has its own session. */
-  readonly sharedSession?: SharedSessionState
 }
 
 interface AgentTurnsOptions {
@@ -83,8 +86,8 @@ export class AgentTurns {
   readonly codeRuntime: CodeRuntime
   readonly messages: MessageHistory
   readonly calls: RunCalls
-  /** The session of another workflow that executes the code of this run. Undefined: the run has its own session. */
-  readonly #shared: SharedSession | undefined
+  /** The sessions of other workflows that execute code of this run. */
+  readonly #shared: SharedSessions
   readonly #options: AgentTurnsOptions
   readonly #continueAsNewPolicy: ContinueAsNewPolicy
   #pendingToolUses: PendingToolUses | null
@@ -115,12 +118,10 @@ export class AgentTurns {
       state: state?.codeRuntime,
     })
     const inSharedCell = () => this.#tryContinueAsNew(null)
-    const { sessionOwner, tools } = run.config
-    const shared =
-      sessionOwner && new SharedSession(calls, sessionOwner, { isDue, attempt: inSharedCell }, state?.sharedSession)
+    const shared = new SharedSessions(calls, { isDue, attempt: inSharedCell }, state)
     this.#shared = shared
-    if (shared) this.codeRuntime.beforeClose.push(() => shared.abandon())
-    else if (tools.some(sharesSandbox)) serveBorrowedCells(this.codeRuntime)
+    if (!shared.isEmpty) this.codeRuntime.beforeClose.push(() => shared.close())
+    if (!shared.replacesOwn && run.config.tools.some(sharesSandbox)) serveBorrowedCells(this.codeRuntime)
   }
 
   /**
@@ -191,7 +192,7 @@ export class AgentTurns {
    * @param endsTurns {@link runToAnswer} ends as well, and the request to the model and direct calls are cancelled
    */
   interrupt(endsTurns: boolean): void {
-    this.#shared?.interrupt()
+    this.#shared.interrupt()
     interruptCell(this.codeRuntime)
     if (endsTurns) this.#interruption.request()
   }
@@ -207,8 +208,9 @@ export class AgentTurns {
     if (!pending) return
     const { toolUses, results, currentCell } = pending
     this.#interruption.stopWork()
-    if (currentCell !== undefined && results[currentCell] === undefined)
-      await (this.#shared ? this.#shared.abandon() : dropCell(this.codeRuntime))
+    const use = toolUses.find(({ id }) => id === currentCell)
+    if (use !== undefined && results[use.id] === undefined)
+      await (this.#shared.of(sessionInInput(use))?.abandon() ?? dropCell(this.codeRuntime))
     this.#endToolUses(toolUses.map((use) => results[use.id] ?? toolResult(use, problem, true))) // invariant 3
   }
 
@@ -361,15 +363,14 @@ export class AgentTurns {
       onContinuing?.(false)
       return
     }
-    const shared = this.#shared
     const state: AgentTurnsState = {
       codeRuntime: await serializeRuntime(this.codeRuntime),
       conversation: this.messages.state,
       pendingToolUses: this.#pendingToolUses,
       suspendedCell,
-      ...defined({ sharedSession: shared?.state }),
+      ...this.#shared.state,
     }
-    const isBetweenTurns = suspendedCell === null && shared?.hasCell !== true // invariant 4
+    const isBetweenTurns = suspendedCell === null && !this.#shared.hasCell // invariant 4
     await continueAsNew(state, isBetweenTurns && workflowInfo().targetWorkerDeploymentVersionChanged)
   }
 }

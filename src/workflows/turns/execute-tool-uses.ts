@@ -6,6 +6,7 @@ import {
   executeCodeTool,
   readMoreTool,
   searchToolsTool,
+  shareFileTool,
   taskTools,
 } from '../../common/names.js'
 import { codeLanguagesOf, executeCommandTool, isEnvironmentTool, runCodeTool } from '../../common/run/environment.js'
@@ -23,10 +24,13 @@ import { describeAllowed } from '../run/active-skills.js'
 import { showProgress } from '../run/progress.js'
 import type { Run } from '../run/run.js'
 import type { EngineToolResult } from '../../common/agent/model-turn.js'
-import { hasToolSearch } from '../../common/run/run-config.js'
+import { hasToolSearch, type RunConfig } from '../../common/run/run-config.js'
+import { outputFolder } from '../../common/files/files.js'
+import { pathInRun } from '../../common/session/held-sessions.js'
+import { truncateEnd } from '../../common/text/text.js'
 import type { Interruption } from '../temporal/interruption.js'
 import { readMore, searchTools } from '../temporal/model-activities.js'
-import type { SharedSession } from '../shared-session/shared-session.js'
+import type { SharedSessions } from '../shared-session/shared-sessions.js'
 import { documentedToolSet } from './turn-request.js'
 import { executeHostedCall } from './hosted/execute-hosted-call.js'
 import type { HostedCallPosition } from './hosted/hosted-code.js'
@@ -63,8 +67,8 @@ export function rejectSubmissions(uses: readonly ToolUseBlock[], problem: string
 /** What the execution of tool uses needs, apart from the tool uses. */
 interface ToolUseContext {
   readonly runtime: CodeRuntime
-  /** The session of another workflow that executes the code. Undefined: the session of the runtime does. */
-  readonly shared: SharedSession | undefined
+  /** The sessions of other workflows that execute code. The session of the runtime executes the rest. */
+  readonly shared: SharedSessions
   /** Ends the direct calls, and lets no other cell start. The session interrupts the cell in progress. */
   readonly interruption: Interruption
   /** The messages with the results that `read_more` reads. */
@@ -92,17 +96,19 @@ export async function executeToolUses(
   const changeSkills = (tool: string): void => {
     for (const use of toolUses) if (isSkillUse(use) && use.name === tool) results[use.id] ??= changeSkill(run, use)
   }
+  const isSharing = ({ name }: ToolUseBlock) => name === shareFileTool && canShareFiles(run.config)
   const executeCells = async (): Promise<void> => {
-    for (const use of toolUses.filter(isCell)) {
+    for (const use of toolUses.filter((each) => isCell(each) || isSharing(each))) {
       results[use.id] ??= await queue.run(async () => {
         if (interruption.isRequested) return toolResult(use, notStarted, true)
+        if (isSharing(use)) return shareFile(run, context.shared, use)
         pending.currentCell = use.id
         return executeCode(context, use, suspended?.toolUseId === use.id ? suspended.cell : undefined)
       })
     }
   }
   const executeOther = async (use: ToolUseBlock, position: number): Promise<void> => {
-    if (isCell(use) || isSkillUse(use) || results[use.id]) return
+    if (isCell(use) || isSharing(use) || isSkillUse(use) || results[use.id]) return
     const record = (block: PendingBlock): PendingBlock => (results[use.id] = block)
     const work =
       requestEngineTool(context, use) ?? (() => executeToolCall(context, pending, { use, index: position + 1, record }))
@@ -124,20 +130,23 @@ async function executeCode(
   use: ToolUseBlock,
   suspended: CellState | undefined,
 ): Promise<PendingBlock> {
-  const { config } = runtime.run
   const named = use.input['tool']
   const tool = isEnvironmentTool(named) ? named : executeCodeTool
+  const session = sessionInInput(use)
+  const sharedSession = shared.of(session)
+  if (session !== undefined && !sharedSession) return toolResult(use, problemOfSession(session, shared.names), true)
   const source = codeOf(use)
   if (source === undefined) return toolResult(use, use.input_problem ?? `${tool} takes {"code": "..."}`, true)
   const language = languageInInput(use)
   const isWritten = tool === executeCodeTool || tool === runCodeTool
-  const own = isWritten ? codeLanguagesOf(config.language).join() : config.language
+  const { language: ofSession } = sharedSession ?? runtime.run.config
+  const own = isWritten ? codeLanguagesOf(ofSession).join() : ofSession
   const problem = problemOfCellLanguage({ language: own }, language)
   if (problem !== undefined) return toolResult(use, problem, true)
   const code = { source, language, toolUseId: use.id }
   const describe = tool === executeCommandTool ? toCommandResult : toToolResultText
-  if (shared) {
-    const { text, isError } = await shared.execute(code, describe)
+  if (sharedSession) {
+    const { text, isError } = await sharedSession.execute(code, describe)
     return toolResult(use, text, isError)
   }
   const cell = await (suspended ? resumeCell(runtime, suspended) : runCell(runtime, code))
@@ -147,9 +156,39 @@ async function executeCode(
   return toolResult(use, text, isError)
 }
 
+function canShareFiles({ files, heldSessions }: RunConfig): boolean {
+  return files !== undefined && heldSessions !== undefined
+}
+
+/** Gives an artifact of one sandbox to all of them. This is not a tool call. */
+function shareFile({ files, config }: Run, { names }: SharedSessions, use: ToolUseBlock): PendingBlock {
+  const session = sessionInInput(use)
+  if (session !== undefined && !names.includes(session)) return toolResult(use, problemOfSession(session, names), true)
+  const { path } = use.input
+  if (typeof path !== 'string')
+    return toolResult(use, use.input_problem ?? `${shareFileTool} takes {"path": "..."}`, true)
+  const absolute = path.startsWith('/') ? path : `${outputFolder}/${path}`
+  const shared = files.share(session === undefined ? absolute : pathInRun(session, absolute), config.limits.tmpBytes)
+  if (typeof shared !== 'string')
+    return toolResult(use, `${shared.path} is there for the next code in each sandbox`, false)
+  return toolResult(use, `${truncateEnd(absolute, maxPathCharacters)} can't be given: ${shared}`, true)
+}
+
+const maxPathCharacters = 200
+
 function codeOf({ input }: ToolUseBlock): Externalizable<string> | undefined {
   const { code } = input
   return typeof code === 'string' || (code !== undefined && isExternal(code)) ? code : undefined
+}
+
+/** The name of the session that the model has chosen for a cell. Undefined: the agent's own sandbox. */
+export function sessionInInput({ input }: ToolUseBlock): string | undefined {
+  return typeof input['session'] === 'string' ? input['session'] : undefined
+}
+
+function problemOfSession(name: string, names: readonly string[]): string {
+  const known = names.length === 0 ? 'leave `session` out' : `only ${names.join(', ')}`
+  return `there is no session ${JSON.stringify(name)} here: ${known}`
 }
 
 function languageInInput({ input }: ToolUseBlock): string | undefined {

@@ -1,8 +1,9 @@
 import { defined } from '../../common/defined.js'
-import type { ModelTurnInput, SharedSessionOwner } from '../../common/agent/model-turn.js'
+import type { DescribedSession, ModelTurnInput, SharedSessionOwner } from '../../common/agent/model-turn.js'
 import { requesterOf } from '../../common/run/requester.js'
 import { hasProviderSearch, hasToolSearch, type RunConfig } from '../../common/run/run-config.js'
 import type { SessionOwner } from '../../common/run/run-config.js'
+import type { HeldSession } from '../../common/session/held-sessions.js'
 import type { Run } from '../run/run.js'
 import { hostedTurn, noHostedCode } from './hosted/hosted-code.js'
 import type { MessageHistoryState } from './message-history.js'
@@ -23,6 +24,7 @@ export function turnRequest(
   const { config, counts, isHosted } = run
   const { instructions, outputSchema, isPlain, mode, doneCheck, input, contents, network, sessionOwner, environment } =
     config
+  const { heldSessions } = config
   const { compaction, model } = config
   const agent = {
     ...defined({ environment, instructions, outputSchema }),
@@ -32,6 +34,7 @@ export function turnRequest(
     ...defined({ inputDescription: input?.description, networkDescription: network?.description }),
     ...(config.files && { hasFiles: true as const }),
     ...(sessionOwner && { sharedSession: describedOwner(sessionOwner) }),
+    ...(heldSessions && { heldSessions: heldSessions.map(describedSession) }),
   }
   // A model that has only one turn needs nothing that helps later turns.
   const context = mode !== 'single-turn' && {
@@ -48,6 +51,10 @@ export function turnRequest(
   const limits = { cellSeconds, outputCharacters, callsPerCell, argumentBytes }
   const described = { limits, tools: documentedToolSet(config), language: config.language }
   return { turn: counts.turns, ...described, ...agent, ...context, ...asked }
+}
+
+function describedSession({ name, language, networkDescription, contents }: HeldSession): DescribedSession {
+  return { name, language, ...defined({ networkDescription, contents }) }
 }
 
 function describedOwner(owner: SessionOwner): SharedSessionOwner {

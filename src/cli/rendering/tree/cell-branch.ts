@@ -25,7 +25,7 @@ export function cellBranch(cell: CellNode, context: RenderContext): Branch {
   const right = joinFacts(
     language === undefined ? undefined : oneLine(language),
     status === 'waiting' ? undefined : formatSpan(cell, context),
-    owner ? `in ${ownerName(owner.workflowId)}` : undefined,
+    owner ? `in ${ownerName(owner)}` : undefined,
     callCount > 0 ? pluralize(callCount, 'call') : undefined,
     rebuilds > 0 ? `sandbox rebuilt ${formatTimes(rebuilds)}` : undefined,
     wakes > 0 ? `parked ${formatTimes(wakes)}` : undefined,
@@ -70,7 +70,8 @@ function usageFacts({ usage }: CellNode): readonly string[] {
   ]
 }
 
-function ownerName(workflowId: string): string {
+function ownerName({ workflowId, session }: NonNullable<CellNode['owner']>): string {
+  if (session !== undefined) return `session ${oneLine(session)}`
   return isNamedSessionId(workflowId) ? `session ${sessionName(workflowId)}` : `the sandbox of ${workflowId}`
 }
 

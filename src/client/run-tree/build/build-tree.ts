@@ -25,7 +25,7 @@ import type { ActivityRecord } from '../history/activity-record.js'
 import type { RunEnd, RunStart } from '../history/execution-log.js'
 import type { RunEventLog } from '../history/run-event-log.js'
 import type { CallWait, RunWait } from '../waits.js'
-import type { CallNode, CellNode, CompactionNode, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
+import type { CallNode, CellNode, CellOwner, CompactionNode, ModelNode, RunStatus, RunTree, TurnNode } from '../tree.js'
 
 /** Caches that trees of the same run share. */
 interface TreeCaches {
@@ -182,7 +182,7 @@ function cellNode(cell: CellDraft, context: CallContext): CellNode {
     calls: callNodes(calls, context, toolUseId),
     ...(files.length > 0 && { files }),
     ...(lostFiles.length > 0 && { lostFiles }),
-    ...(owner && { owner: { workflowId: owner.workflowId, toolCalls: owner.toolCalls } }),
+    ...(owner && { owner: ownerOf(owner) }),
   }
 }
 
@@ -253,6 +253,10 @@ function countNodes(
       earlierCounts.costUsd,
     ),
   }
+}
+
+function ownerOf({ workflowId, session, toolCalls }: CellOwner): CellOwner {
+  return { workflowId, ...(session !== undefined && { session }), toolCalls }
 }
 
 function wasExecuted({ steps, owner }: CellNode): boolean {

@@ -5,7 +5,7 @@ import type { Externalizable } from '../../../common/json/external-value.js'
 import type { CodeToolUse } from '../history/content-blocks.js'
 import type { DeliveredOutcome, DescribedCall, RunConfig, RunState } from '../history/payload-schemas.js'
 import type { ActivityRecord } from '../history/activity-record.js'
-import type { CellNode } from '../tree.js'
+import type { CellNode, CellOwner } from '../tree.js'
 import type { ActivityResult, DecisionInput } from '../history/activity-payloads.js'
 
 /** What the tree knows of the tools, by name. */
@@ -62,7 +62,7 @@ export interface CellDraft {
   /** True when Anthropic executes the code of the cell, so that it has no steps. */
   readonly isHosted?: true
   /** The workflow that executes the cell in its session. */
-  owner?: { readonly workflowId: string; readonly cellId: string; readonly toolCalls: number | undefined }
+  owner?: CellOwner & { readonly cellId: string }
   readonly startedAt: number
   readonly calls: Map<number, CallDraft>
   /** Numbers of the steps of the cell. A step that is repeated after a rebuild counts once. */

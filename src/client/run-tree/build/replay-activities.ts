@@ -15,6 +15,7 @@ import {
 import { applyStepResult, closeOpenCell, endCell, parseToolResult } from './cell-end.js'
 import { externalizableString, isSameText } from '../values/external-values.js'
 import { applyHostedCode, endHostedCode } from './replay-hosted-code.js'
+import { pathInRun } from '../../../common/session/held-sessions.js'
 import type { ActivityRecord } from '../history/activity-record.js'
 import { measuresOf } from '../../../common/calls/outcomes.js'
 import { approvalKey } from '../../../common/calls/approvals.js'
@@ -97,7 +98,12 @@ function applyActivity(run: RunDraft, record: ActivityRecord): void {
     case 'shared_cell':
       if (!run.cells.has(input.cell))
         startCell(run, input.cell, { code: input.source, language: input.cellLanguage }, record.scheduledAt)
-      return setOwner(run, input.cell, { workflowId: input.owner, cellId: input.id, toolCalls: undefined })
+      return setOwner(run, input.cell, {
+        workflowId: input.owner,
+        session: input.session,
+        cellId: input.id,
+        toolCalls: undefined,
+      })
     case 'cell_reply':
       return applyCellReply(run, input, record.scheduledAt)
     case 'close':
@@ -247,7 +253,16 @@ function applyCellReply(
     cell.lossReason = result.message
     return
   }
-  const { end, output, toolCalls } = result
+  const { end, output, toolCalls, kept = { files: [], lost: [] } } = result
+  const { session } = cell.owner
+  cell.files = kept.files
+  cell.lostFiles = kept.lost
+  // The files of a session that others use are among the files of that session.
+  if (session !== undefined)
+    addFiles(
+      run,
+      kept.files.map((file) => ({ ...file, path: pathInRun(session, file.path) })),
+    )
   cell.owner = { ...cell.owner, toolCalls }
   cell.output.push(...(typeof output === 'string' ? [output] : output.parts.filter(isText)).map((text) => ({ text })))
   cell.measures = measuresOf(end)

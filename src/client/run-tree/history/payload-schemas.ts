@@ -108,12 +108,12 @@ const storedFile: z.ZodType<StoredFile> = z.object({
 })
 /** The argument of the update that uploads files. */
 export const uploads = z.array(storedFile)
+const keptFiles = z.object({
+  files: z.array(storedFile),
+  lost: z.array(z.object({ path: z.string(), problem: z.string() })),
+})
 export const storeFilesResult = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('stored'),
-    files: z.array(storedFile),
-    lost: z.array(z.object({ path: z.string(), problem: z.string() })),
-  }),
+  z.object({ type: z.literal('stored'), ...keptFiles.shape }),
   z.object({ type: z.literal('gone') }),
 ])
 
@@ -226,6 +226,7 @@ export const executeCellMessage = z.object({
   type: z.literal('execute'),
   id: z.string(),
   cell: z.number(),
+  session: z.string().optional(),
   source: externalizableString,
   cellLanguage: z.string().optional(),
 })
@@ -241,6 +242,7 @@ export const cellReply = z.object({
         ...measures,
       }),
       output: z.union([z.string(), textParts]),
+      kept: keptFiles.optional(),
       toolCalls: z.number(),
     }),
     z.object({ type: z.literal('failed'), message: z.string() }),

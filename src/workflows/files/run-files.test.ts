@@ -59,6 +59,7 @@ describe('the uploads of a run', () => {
     files.addArtifacts([file('/tmp/out/etl/t.csv')])
     expect(files.share('/tmp/out/etl/t.csv', 1_000)).toMatchObject({ path: '/tmp/in/shared/etl/t.csv' })
     expect(files.takeNews()).toEqual([])
+    expect(paths(files.all)).toEqual(['/tmp/out/etl/t.csv'])
     expect(paths(files.takeUnwritten(false))).toEqual(['/tmp/in/shared/etl/t.csv'])
     expect(paths(files.uploadsAfter(0))).toEqual(['/tmp/in/shared/etl/t.csv'])
     expect(files.share('/tmp/out/none', 1_000)).toBe('no such file was kept')

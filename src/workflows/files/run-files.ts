@@ -60,9 +60,10 @@ export class RunFiles {
     return this.#config && this.#state
   }
 
-  /** The files of the run, the latest of each path. */
+  /** The files of the run, the latest of each path, without artifacts that were given to all sandboxes. */
   get all(): readonly StoredFile[] {
-    return [...this.#state.uploads, ...this.#state.artifacts]
+    const { uploads, artifacts } = this.#state
+    return [...uploads.filter(({ path }) => !path.startsWith(`${sharedFolder}/`)), ...artifacts]
   }
 
   /** Returns why the run can't have more uploads; undefined when it can. */

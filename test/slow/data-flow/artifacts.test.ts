@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
 import type { DataFlowOption } from '../../../src/config/options/data-flow.js'
-import { leakTools } from '../../integration/data-flow/leak-tools.js'
+import { defineAgent } from '../../../src/index.js'
+import { denySend, leakTools } from '../../integration/data-flow/leak-tools.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
-import { answerResult, code, text, turn } from '../../support/script.js'
+import { answerResult, call, code, text, turn } from '../../support/script.js'
 
+const inSession = (session: string, source: string) => call('execute_code', { code: source, session })
 const leave = 'import os\nos.makedirs("/tmp/out", exist_ok=True)\n'
 
 describeDocker('artifacts of labelled data', () => {
@@ -34,6 +36,32 @@ describeDocker('artifacts of labelled data', () => {
       expect(told).toContain('[files] not kept: /tmp/out/later: a rule')
     },
   )
+
+  it('labelled data does not reach a denied tool by a file that one sandbox of a run gives to another', async () => {
+    const { tools, sent } = leakTools()
+    const agent = defineAgent({ name: 'analyst', instructions: 'Analyse.', files: true, sessions: ['etl', 'web'] })
+    const env = await TestEnvironment.start({
+      backend: 'docker',
+      tools,
+      agents: [agent],
+      dataFlow: denySend,
+      script: [
+        turn(inSession('etl', `${leave}open("/tmp/out/a", "w").write((await get_customer())["ssn"])`)),
+        turn(
+          call('share_file', { path: 'a', session: 'etl' }),
+          inSession('web', 'print(await send(text=open("/tmp/in/shared/etl/a").read()))'),
+          code('print(await send(text=open("/tmp/in/shared/etl/a").read()))'),
+        ),
+        turn(text('Done.')),
+      ],
+    })
+    const run = await env.ptc.startAgent({ agent: 'analyst', question: 'Send it.' })
+    expect(await run.result()).toMatchObject({ status: 'answered' })
+    expect(sent).toEqual([])
+    // Calls of a session have no turn of the run.
+    const refused = /denies data labelled pii \(get_customer in turn 0\) to send/g
+    expect(JSON.stringify(env.api.requests.at(-1)?.body).match(refused)).toHaveLength(2)
+  })
 
   it('a rule on a tool keeps no artifact back', async () => {
     const dataFlow: DataFlowOption = { rules: [{ labels: ['pii'], tools: ['send'], action: 'deny' }] }

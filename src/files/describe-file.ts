@@ -13,15 +13,16 @@ const headerBytes = 256 * 1024
  * Returns what is said about a file. The packages for it are loaded with the first file: most processes have none.
  *
  * @param start the first bytes: all of them, or at least a MiB
+ * @param declared the media type of content that is not recognized by its first bytes
  */
 export async function describeFile(
   path: string,
   start: Buffer,
+  declared?: string,
 ): Promise<Pick<StoredFile, 'mediaType' | 'pixels' | 'preview'>> {
   const found = mediaTypeOf(start.subarray(0, 24).toString('base64'))
   if (found !== undefined) return { mediaType: found, ...defined({ pixels: await pixelsOf(start) }) }
-  const { default: mime } = await import('mime/lite')
-  const mediaType = mime.getType(path) ?? 'application/octet-stream'
+  const mediaType = declared ?? (await import('mime/lite')).default.getType(path) ?? 'application/octet-stream'
   return { mediaType, ...defined({ preview: previewOf(start) }) }
 }
 

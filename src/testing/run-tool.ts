@@ -8,11 +8,14 @@ import type { z } from 'zod'
 import { toolCall } from '../activities/index.js'
 import type { Caller } from '../common/calls/calls.js'
 import { digestJson } from '../common/calls/call-identity.js'
+import type { FollowedCall } from '../common/calls/call-activities.js'
 import { defined } from '../common/defined.js'
+import type { StoredFile } from '../common/files/files.js'
 import type { Externalizable } from '../common/json/external-value.js'
 import type { JsonObject } from '../common/json/json.js'
 import { defaultLimits, type Limits } from '../common/run/limits.js'
 import { Credentials } from '../tools/credentials/credentials.js'
+import { readStoredFile } from '../files/index.js'
 import { createRegistry } from '../tools/registry.js'
 import type { ToolLog } from '../tools/tool-context.js'
 import { sealTool, type Tool } from '../tools/tool.js'
@@ -37,10 +40,12 @@ interface RunToolOptions {
   readonly credentials?: Readonly<Record<string, string>>
   /** The agent of the run. Default: none. */
   readonly agent?: string
+  /** For a tool with `output: file()`: receives the file that the tool has returned, and its bytes. */
+  readonly onFile?: (file: StoredFile, bytes: Uint8Array) => void
   /** Cancels the call when it is aborted. */
   readonly signal?: AbortSignal
   /** Default: the limits of a configuration that sets none. */
-  readonly limits?: Partial<Pick<Limits, 'argumentBytes' | 'resultBytes'>>
+  readonly limits?: Partial<Pick<Limits, 'argumentBytes' | 'resultBytes' | 'tmpBytes'>>
   /** The tool's log. Default: warnings and errors to stderr. */
   readonly log?: ToolLog
 }
@@ -53,7 +58,7 @@ interface RunToolOptions {
  * refuses to complete it.
  *
  * @returns the result in the form for its caller: plain JSON, after the transforms of the output schema; null for a
- *   deferred tool
+ *   deferred tool; the path in the sandbox for a tool that returns a file
  * @throws ApplicationFailure that Temporal would record. Its `type` is the error code (`TOOL_REFUSED` for a ToolError,
  *   `TOOL_FAILED` for any other error, `TOOL_INPUT_INVALID`, `TOOL_OUTPUT_INVALID`, `TOOL_TIMED_OUT` and others), and
  *   `nonRetryable` says whether Temporal would start another attempt. CancelledFailure when `signal` is aborted.
@@ -100,17 +105,28 @@ export async function runTool<Input extends z.ZodObject, Output extends z.ZodTyp
       ...defined({ context: options.context, agent: options.agent }),
       inputDigest: tool.inputDigest,
       ...(tool.deferred && { deferred: { firstExecutionRunId: 'run-tool', signature: 'run-tool' } }),
+      ...defined({ returnsFile: tool.returnsFile }),
     }
-    // Without a follow-up, the activity returns only the value.
     const credentials = credentialsOf(options.credentials ?? {})
-    const work = () => toolCall({ registry, values, limits, credentials })(call) as Promise<Externalizable>
-    const result: Externalizable = await environment.run(work)
+    const work = () => toolCall({ registry, values, limits, credentials })(call)
+    const returned = await environment.run(work)
+    // Without a follow-up, the activity returns only the value, and a file with its path.
+    const { value, file } = tool.returnsFile
+      ? (returned as FollowedCall)
+      : { value: returned as Externalizable, file: undefined }
+    if (file && options.onFile) options.onFile(file, await readAll(readStoredFile(values, file, signal)))
     // The output schema has parsed the result.
-    return (await values.load(result, `the result of ${name}`, signal)) as z.output<Output>
+    return (await values.load(value, `the result of ${name}`, signal)) as z.output<Output>
   } finally {
     signal.removeEventListener('abort', cancel)
     await values.close()
   }
+}
+
+async function readAll(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const read: Uint8Array[] = []
+  for await (const part of parts) read.push(part)
+  return Buffer.concat(read)
 }
 
 function credentialsOf(values: Readonly<Record<string, string>>): Credentials {

@@ -115,6 +115,8 @@ function makeTool(definition: AnyDefinition, readSchemas: (invalid: InvalidError
   const { input, output } = readSchemas(invalid)
   if (remote && !input.documentsDefaults) assertParsesToJson(input.schema, invalid)
   const basis = { definition, remote, input: input.schema, invalid }
+  const { file } = output
+  if (file) checkReturnsFile(basis)
 
   return sealTool({
     name,
@@ -127,6 +129,7 @@ function makeTool(definition: AnyDefinition, readSchemas: (invalid: InvalidError
     ...(input.documentsDefaults && { documentsDefaults: true as const }),
     effect: definition.effect,
     ...defined({ remote }),
+    ...(file && { file, returnsFile: true as const }),
     run: definition.run?.bind(definition) ?? runsElsewhere(name),
     ...(Object.assign({}, ...Object.values(options).map((read) => read(basis))) as ReadOptions),
   })
@@ -178,6 +181,14 @@ function checkKeys(definition: object, invalid: InvalidError): void {
   if (Object.getPrototypeOf(definition) !== Object.prototype) return
   const problem = describeUnknownKeys(definition, definitionKeys)
   if (problem !== undefined) throw invalid(problem, `A tool has the keys ${definitionKeys.join(', ')}.`)
+}
+
+/** A file is stored by the activity in which `run` returns it. */
+function checkReturnsFile({ definition: { execution, deferred }, remote, invalid }: OptionBasis): void {
+  if (remote) throw invalid('output: file() is for a tool with run', `A ${remote.kind} returns JSON.`)
+  if (deferred !== undefined) throw invalid('output: file() is not for a deferred tool', 'Its result comes as JSON.')
+  if (execution === 'local')
+    throw invalid("execution 'local' and output: file() exclude each other", 'A file is stored by an activity.')
 }
 
 function summaryOf({ definition: { summary }, invalid }: OptionBasis): Pick<Tool, 'summarize'> {

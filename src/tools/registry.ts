@@ -186,6 +186,7 @@ const unrecorded: Readonly<Record<Exclude<keyof Tool, keyof ToolConfig>, true>> 
   output: true,
   inputSchema: true,
   outputSchema: true,
+  file: true,
   documentsDefaults: true,
   offeredTo: true,
   approvalRule: true,

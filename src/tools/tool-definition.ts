@@ -29,7 +29,10 @@ export interface ToolDeclaration<
    * or has `additionalProperties`. Defaults of zod apply where the tool runs; those of a JSON Schema are documentation.
    */
   readonly input: Input
-  /** Schema of the result: zod, or JSON Schema. Its transforms apply first; the transformed result must be JSON. */
+  /**
+   * Schema of the result: zod, or JSON Schema. Its transforms apply first; the transformed result must be JSON.
+   * `file()`: the result is a file, and `run` returns its name and its bytes.
+   */
   readonly output: Output
   /**
    * Callers that may call the tool: `direct` is the model by a tool use, `code_execution` its code. Enforced at every

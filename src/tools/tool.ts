@@ -4,6 +4,7 @@ import type { Caller } from '../common/calls/calls.js'
 import type { ToolConfig } from '../common/calls/tool-config.js'
 import type { JsonObject } from '../common/json/json.js'
 import type { NativeToolType } from '../common/agent/native-tools.js'
+import type { FileOutputOptions } from './file-output.js'
 import type { ToolContext } from './tool-context.js'
 import type { ApprovalRule, Compensate, LabelResult, LockKey, RememberRule } from './tool-definition.js'
 
@@ -46,6 +47,8 @@ export interface Tool<
    * program, which may change it at any time, has the definition.
    */
   readonly refusesChanges?: true
+  /** Set for a tool whose `run` returns a file. `output` is then no schema of its result. */
+  readonly file?: FileOutputOptions
   /** Names of the credentials that `run` needs. */
   readonly credentials: readonly string[]
   readonly inputExamples: readonly JsonObject[]

@@ -50,11 +50,10 @@ class Host(StepProtocol):
         return may_read
 
     def _accept_step(self, frame, expected_type):
-        is_between_cells = expected_type == "cell"
-        if frame["type"] == "read_file" and is_between_cells:
+        if frame["type"] == "read_file" and expected_type == "cell":
             send_part(self.channel, frame)
             return False
-        return super()._accept_step(frame, "file" if frame["type"] == "file" and is_between_cells else expected_type)
+        return super()._accept_step(frame, "file" if frame["type"] == "file" else expected_type)
 
     def _receive(self, should_read):
         while True:

@@ -9,7 +9,8 @@
 4. The time limit of a cell is applied here, because a runner would count the time in which its code waits for a process
    that waits for a tool.
 5. When a cell has ended, calls by the socket that are open fail, and until the next cell there are no calls.
-6. Files of the host are written, and artifacts read, between two cells only.
+6. Files of the host are written between two steps of code: between two cells, or while a cell waits for the host. This
+   takes nothing of the time of a cell, and its timers go on. Artifacts are read between two cells only.
 """
 
 import asyncio
@@ -64,6 +65,7 @@ class Session:
         self.calls_in_cell = 0
         self.now = 0  # milliseconds since the start of the session: the clock of the program
         self.waited = 0  # milliseconds that the session has waited: the clock of its timers
+        self.waited_for_files = 0  # of these, those before files that were written since the last step of code
         self.step_started = monotonic()
         self.is_running = False  # a step has begun, and has no result yet
         self.used_seconds = 0.0  # by the current cell, in steps before this one
@@ -116,6 +118,8 @@ class Session:
 
     def _write_file(self, frame):
         self._set_clock(frame)
+        self.waited_for_files += frame.get("waited", 0)
+        used_seconds = self.used_seconds
         try:
             content = base64.b64decode(self.host.values.take(frame["ref"]), validate=True)
             write_part(frame["path"], frame["offset"], content)
@@ -129,11 +133,18 @@ class Session:
         finally:
             self.host.values.clear()
         self._send_result({**message, "output": ""})
+        self.used_seconds = used_seconds
+
+    def _with_waited(self, frame):
+        """A runner counts what it has waited from its own last result."""
+        waited, self.waited_for_files = self.waited_for_files, 0
+        return {**frame, "waited": frame.get("waited", 0) + waited} if waited else frame
 
     # -- cells
 
     async def _execute_cell(self, frame):
         self._set_clock(frame)
+        frame = self._with_waited(frame)
         self.used_seconds, self.calls_in_cell, self.stopping, self.pause = 0.0, 0, None, POLL_FLOOR
         if "input_data" in frame:
             self.input_data = frame["input_data"]
@@ -156,7 +167,11 @@ class Session:
                 self._send_result(message)
                 if has_ended:
                     return
-                await self._resume(await self.host.next_step("resume"))
+                frame = await self.host.next_step("resume")
+                while frame["type"] == "file":
+                    self._write_file(frame)
+                    frame = await self.host.next_step("resume")
+                await self._resume(frame)
         finally:
             self.host.values.clear()
 
@@ -238,6 +253,7 @@ class Session:
 
     async def _resume(self, frame):
         self._set_clock(frame)
+        frame = self._with_waited(frame)
         if "stop" in frame:
             self.requests.end_cell()
             self.stop({"kind": "timed_out", "error": frame["stop"]})

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { CallIdentity } from '../../common/calls/calls.js'
 import type { StoredFile } from '../../common/files/files.js'
 import type { SessionRef } from '../../common/session/session.js'
 import { type EventOrigin, type EventSinks, Observer } from '../observe.js'
@@ -26,4 +27,16 @@ export async function publishKeptFiles(
     const audit = () => ({ session: id, epoch, step })
     await observer.publish({ type: 'file.kept', path, bytes, sha256, mediaType, audit })
   }
+}
+
+/** Publishes a file that a tool has returned, and that is in the value store. */
+export async function publishReturnedFile(
+  sinks: EventSinks,
+  { idempotencyKey: call, tool }: Pick<CallIdentity, 'idempotencyKey' | 'tool'>,
+  { path, bytes, sha256, mediaType }: StoredFile,
+  origin: EventOrigin,
+): Promise<void> {
+  // An attempt after this one may return another file.
+  const observer = new Observer(sinks, origin, { unit: `file/${call}`, id: `file/${call}/${sha256}` })
+  await observer.publish({ type: 'file.kept', path, bytes, sha256, mediaType, audit: () => ({ call, tool }) })
 }

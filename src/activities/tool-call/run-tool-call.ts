@@ -8,9 +8,12 @@ import { PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/run/limits.js'
 import { requesterOf } from '../../common/run/requester.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
+import { type StoredFile, toolFilePath } from '../../common/files/files.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
+import { storeFile as store } from '../../files/index.js'
+import type { StoreFile } from '../../tools/calls/file-result.js'
 import { runTool } from '../../tools/calls/run-tool.js'
 import type { Tool } from '../../tools/tool.js'
 import { labelsOf } from './labels-of-result.js'
@@ -18,6 +21,7 @@ import { redactSummary, summarizeCall } from '../../tools/calls/summary.js'
 import { describeAttempt } from './attempt-report.js'
 import { failUnregisteredTool, unknownActivity } from './unregistered-tool.js'
 import type { EventSinks } from '../observe.js'
+import { publishReturnedFile } from '../session/observe-files.js'
 import type { ActivityParts } from '../run-activity.js'
 import type { FollowUps } from '../session/follow-ups.js'
 import { LatestAttempts } from './latest-attempts.js'
@@ -87,6 +91,7 @@ function runToolCall(
     withLabels,
     deferred,
     answers,
+    returnsFile,
     agent,
     context: runContext = {},
     ...call
@@ -97,6 +102,7 @@ function runToolCall(
     const { signal } = scope
     assertNotLost(tool, attempt)
     assertUnchanged(tool, inputDigest)
+    if (tool.returnsFile !== returnsFile) throw toolChanged(tool, 'Start a new run, which has the new definition.')
     // This worker has the tool. If the next worker lacks it, the time limit starts again.
     if (unregisteredSince !== undefined) context.heartbeat()
     failpoint('tool.begins')
@@ -111,6 +117,9 @@ function runToolCall(
     const summary = summarizeCall(registry, loaded)
     const observed = { ...loaded, summary, isDeferred: deferred !== undefined }
     const origin = { ...scope, requester: requesterOf(runContext) }
+    let file: StoredFile | undefined
+    const storeFile: StoreFile = async ({ name, ...source }, storeSignal) =>
+      (file = await store(values, { ...source, path: toolFilePath(call.idempotencyKey, name) }, storeSignal))
     const result = await observeCall(parts, observed, origin, (publishMilestone) =>
       measureCall(call, { attempt, signal }, () => {
         // The tools of a source may have changed meanwhile.
@@ -120,6 +129,7 @@ function runToolCall(
           ...token,
           answers,
           sample,
+          storeFile,
           milestone: (text) => {
             const line = redactSummary(registry, call.tool, text)
             reportMilestone(line)
@@ -137,9 +147,10 @@ function runToolCall(
     const externalized = await values.externalize(result, signal)
     failpoint('tool.ends')
     const labels = withLabels ? labelsOf(registry.get(call.tool), result) : undefined
-    if (followUp === undefined && !withLabels) return externalized
+    if (file) await publishReturnedFile(parts, call, file, origin)
+    if (followUp === undefined && !withLabels && !file) return externalized
     const steps = followUp && (await followUps?.afterCall({ ...input, followUp }, externalized, scope))
-    return { value: externalized, followUps: steps ?? [], ...defined({ labels }) }
+    return { value: externalized, followUps: steps ?? [], ...defined({ labels, file }) }
   })
 }
 

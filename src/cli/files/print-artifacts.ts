@@ -3,7 +3,7 @@ import { pluralize } from '../../common/text/text.js'
 import { printStatus } from '../process/stdio.js'
 import { fileLines, isUpload } from '../rendering/text/files.js'
 
-/** Prints the artifacts of a run to stderr, and how to get them. */
+/** Prints the artifacts of a run and the files of its tools to stderr, and how to get them. */
 export function printArtifacts(files: readonly StoredFile[] = [], workflowId: string): void {
   const artifacts = files.filter((file) => !isUpload(file))
   if (artifacts.length === 0) return

@@ -294,6 +294,8 @@ export interface CallNode extends Attempted {
   readonly resultRef: ValueRef | undefined
   /** UTF-8 bytes of the whole result as JSON; 0 when there is none. */
   readonly resultBytes: number
+  /** The file that the tool has returned: the result is its path. Absent: the tool returns none, or has failed. */
+  readonly file?: StoredFile
   /** The reason when the status is not `ok`. */
   readonly message: string | undefined
   /**

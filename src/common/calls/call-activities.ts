@@ -1,3 +1,4 @@
+import type { StoredFile } from '../files/files.js'
 import type { Externalizable } from '../json/external-value.js'
 import type { JsonObject } from '../json/json.js'
 import type { Limits } from '../run/limits.js'
@@ -9,8 +10,8 @@ import type { DeferredInput } from './deferred-calls.js'
 import type { CallStatus } from './outcomes.js'
 import type { CallAnswers } from './questions.js'
 
-/** The limits of a run for one call. */
-export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'>
+/** The limits of a run for one call. `tmpBytes`: set only for a tool that returns a file. */
+export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'> & Partial<Pick<Limits, 'tmpBytes'>>
 
 /** Input of a tool's activity: the call, and the limits of its run. The worker's configuration has the other limits. */
 export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
@@ -22,6 +23,8 @@ export interface ToolActivityInput extends ToolCallInput, CallerIdentity {
   readonly deferred?: DeferredInput
   /** The result has the labels that the tool computes: a {@link FollowedCall}. Absent: it has none. */
   readonly withLabels?: boolean
+  /** The tool returns a file: the result is a {@link FollowedCall} that has it. */
+  readonly returnsFile?: true
   /** Set only for a call that is the only one for which its program waits. */
   readonly followUp?: FollowUpInput
   /** Set only when the call has asked people, and is executed again. */
@@ -89,10 +92,15 @@ export interface FollowUpInput {
   readonly maxLocalCalls?: number
 }
 
-/** Result of a tool's activity with a {@link FollowUpInput} or `withLabels`; without them it is the value alone. */
+/**
+ * Result of a tool's activity with a {@link FollowUpInput}, `withLabels` or `returnsFile`; without them it is the value
+ * alone.
+ */
 export interface FollowedCall {
   readonly value: Externalizable
   readonly followUps: readonly FollowUpStep[]
   /** Absent: the tool computes none, or its function failed. */
   readonly labels?: readonly string[]
+  /** The file that the tool has returned; `value` is its path. Absent: the tool returns none. */
+  readonly file?: StoredFile
 }

@@ -15,6 +15,11 @@ export type CallOutcome =
       readonly value: JsonValue
       /** Marks the numbers of the value that are floats. Set for a remote tool that is called by code. */
       readonly floats?: FloatMask
+      /**
+       * The file that the tool has returned; `value` is its path. Set only inside of a workflow, until the sandbox has
+       * the file.
+       */
+      readonly file?: StoredFile
     }
   /** The tool rejected the call, threw, or returned a value that does not match its output schema. */
   | { readonly status: 'tool_error'; readonly message: string }

@@ -62,6 +62,8 @@ export interface ToolConfig {
   readonly asks?: true
   /** Set when the service of the tool may ask the model of the run during a call. Undefined: it may not. */
   readonly samples?: SamplingConfig
+  /** True when the tool returns a file: its result is the path in the sandbox. Undefined: its result is JSON. */
+  readonly returnsFile?: true
   /** True when the tool has an inverse. Undefined: its calls can't be compensated. */
   readonly compensates?: true
 }

@@ -13,7 +13,7 @@ import type { JsonValue } from '../json/json.js'
 import type { StepLimits } from '../run/limits.js'
 import type { Requester } from '../run/requester.js'
 import type { SessionRef } from '../session/session.js'
-import { truncateEnd } from '../text/text.js'
+import { truncateEnd, utf8Length } from '../text/text.js'
 
 /** The folder into which uploaded files are written. */
 export const inputFolder = '/tmp/in'
@@ -23,6 +23,9 @@ export const sharedFolder = `${inputFolder}/shared`
 
 /** The folder whose files are kept as artifacts when a cell ends. */
 export const outputFolder = '/tmp/out'
+
+/** The folder into which files are written that tools return. Each call has a folder of its own there. */
+const toolFolder = `${inputFolder}/tools`
 
 /** Bytes of one part of a file, apart from the last. A multiple of 3, so that only the last part has padding. */
 export const partBytes = 6 * 1024 * 1024
@@ -113,6 +116,35 @@ export function problemOfPath(path: string, folder: string): string | undefined 
 }
 
 const maxPathCharacters = 1_000
+
+/** Bytes that the name of a file of a tool may have in UTF-8. A file system allows 255. */
+const maxNameBytes = 200
+
+/** Characters of the idempotency key that name the folder of a call: no two calls of a run have the same. */
+const folderCharacters = 16
+
+/**
+ * Returns the path of the file that a call returns. The idempotency key is the same in each attempt, so the path is, too.
+ *
+ * @param name without a {@link problemOfFileName}
+ */
+export function toolFilePath(idempotencyKey: string, name: string): string {
+  return `${toolFolder}/${idempotencyKey.slice(0, folderCharacters)}/${name}`
+}
+
+/** Returns why a file of a tool can't have the name; undefined when it can. */
+export function problemOfFileName(name: string): string | undefined {
+  if (name.includes('/')) return 'it has a slash'
+  if (utf8Length(name) > maxNameBytes) return `it has more than ${maxNameBytes} bytes`
+  return problemOfPath(`${toolFolder}/${name}`, toolFolder)
+}
+
+/** Whether a path is that of a file that a tool has returned. */
+export function isToolFile({ path }: Pick<StoredFile, 'path'>): boolean {
+  return toolFilePattern.test(path)
+}
+
+const toolFilePattern = new RegExp(`^${toolFolder}/[0-9a-f]{${folderCharacters}}/[^/]+$`)
 
 /** How a run has files: uploads are written into {@link inputFolder}, and {@link outputFolder} is kept. */
 export interface RunFilesConfig {

@@ -71,7 +71,7 @@ export type StepInput =
       /** True: the sandbox looks for mistakes in the code, and does not run it when it finds one. */
       readonly checked?: true
     }
-  /** Writes a part of a file between two cells. */
+  /** Writes a part of a file: between two cells, or while a cell waits for calls. */
   | {
       readonly type: 'file'
       readonly path: string
@@ -79,8 +79,10 @@ export type StepInput =
       readonly offset: number
       /** The part in Base64. */
       readonly content: ExternalValue
-      /** What events say about the file. Set only for its last part. */
+      /** What events say about the file. Set only for the last part of an upload. */
       readonly whole?: Pick<StoredFile, 'bytes' | 'sha256' | 'mediaType'>
+      /** True while a cell waits: the part belongs to the cell, and is dropped with it. */
+      readonly inCell?: true
     }
   /** Delivers results. Empty `results`: a timer of the program is due. */
   | { readonly type: 'results'; readonly results: readonly DeliveredResult[] }

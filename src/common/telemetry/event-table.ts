@@ -240,8 +240,11 @@ interface EventFields {
   }
   /** The sandbox has a file of a client. */
   'file.uploaded': { readonly all: FileFields; readonly audit: StepFields }
-  /** An artifact of a cell is in the value store. `step`: the last one of the cell. */
-  'file.kept': { readonly all: FileFields; readonly audit: StepFields }
+  /**
+   * An artifact of a cell, or a file that a tool has returned, is in the value store. `step`: the last one of the cell.
+   * `call`, `tool`: only of a tool.
+   */
+  'file.kept': { readonly all: FileFields; readonly audit: StepFields | Pick<CallFields, 'call' | 'tool'> }
   /**
    * The run waits until its budget is raised. `amount`: that of the budget; absent when the cost is unknown. Later
    * `turn.started` follows.

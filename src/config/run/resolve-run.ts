@@ -131,7 +131,8 @@ export function resolveRun(
   const isConfigured = owner?.type !== 'named' || language === configuration.language
   const limits = applyOverrides(applyOverrides(defaults.limits, agent?.limits), options.limits)
   const sessionOwner = isConfigured ? owner : { ...owner, language }
-  const files = filesOf(configuration, options, agent, { backend, sessionOwner, tmpBytes: limits.tmpBytes })
+  const { tmpBytes } = limits
+  const files = filesOf(configuration, options, agent, { tools: tools.toolConfigs(), backend, sessionOwner, tmpBytes })
   const skills = chooseSkills(configuration, options, agent, {
     ...workflow,
     backend,

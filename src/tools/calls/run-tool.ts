@@ -4,6 +4,7 @@ import type { ToolCallInput } from '../../common/calls/calls.js'
 import type { CallAnswers } from '../../common/calls/questions.js'
 import type { Sample } from '../../common/calls/sampling.js'
 import { defined } from '../../common/defined.js'
+import type { StoredFile } from '../../common/files/files.js'
 import { PtcError } from '../../common/errors.js'
 import type { JsonValue } from '../../common/json/json.js'
 import type { Limits } from '../../common/run/limits.js'
@@ -12,6 +13,7 @@ import { checkOutput } from '../validation/check-output.js'
 import { checkSize, findTool, parseArguments, type Refusal } from '../validation/check-arguments.js'
 import { formatDuration } from '../../common/text/duration.js'
 import type { ToolRegistry } from '../registry.js'
+import { isStreamed, type StoreFile, storeResult, StreamError } from './file-result.js'
 import { describeThrown, publicStackOf, toolStackOf } from './thrown.js'
 import { InputRequiredError } from '../input-required-error.js'
 import { ToolError } from '../tool-error.js'
@@ -37,6 +39,8 @@ export type ToolRunContext = Pick<
   readonly sample?: Sample | undefined
   /** Default: none. */
   readonly credentials?: Credentials | undefined
+  /** For a tool that returns a file. */
+  readonly storeFile?: StoreFile | undefined
 }
 
 /**
@@ -45,7 +49,8 @@ export type ToolRunContext = Pick<
  * Error messages are for the caller: they contain no stack and no path of this host. The stack of an error is the
  * tool's stack, without paths of this host. The log has everything.
  *
- * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool
+ * @returns plain JSON of at most `limits.resultBytes`; null for a deferred tool; the path of the stored file for a tool
+ *   that returns one
  * @throws PtcError TOOL_UNKNOWN, TOOL_NOT_ALLOWED, TOOL_INPUT_INVALID, CREDENTIAL_UNAVAILABLE: the tool did not run.
  *   TOOL_INPUT_REQUIRED: the tool asks people. TOOL_REFUSED: the tool threw a ToolError.
  *   TOOL_NOT_RETRIED: it threw an error that its retry policy excludes.
@@ -68,19 +73,52 @@ export async function runTool(
   if (!input.ok) throw refusalError(input.refusal)
   const credentials = await resolveCredentials(tool, context)
   const { redactor } = credentials
+  const { file } = tool
+  const { storeFile } = context
+  const store = (returned: unknown, signal: AbortSignal): Promise<StoredFile> => {
+    if (!file || !storeFile) throw new PtcError('INTERNAL', `nothing stores the file of ${tool.name}`)
+    return storeResult({ name: tool.name, file }, returned, { limits, redactor, store: storeFile }, signal)
+  }
   const returned = await runAttempt(
     tool,
     call,
     { ...context, log: redactor.log(context.log) },
     credentials,
-    (toolContext) => tool.run(input.value, toolContext),
+    async (toolContext) => {
+      const result = await tool.run(input.value, toolContext)
+      // A stream is work of the tool: its errors are those of the tool, and it has the time of the tool.
+      return file && isStreamed(result) ? storeStream(() => store(result, toolContext.signal)) : result
+    },
   )
   if (tool.deferred) return null
+  if (file) return pathOf(returned instanceof StreamEnd ? returned : await store(returned, context.signal))
   try {
     return redactor.any(await checkOutput(tool, returned, limits))
   } catch (thrown) {
     throw PtcError.isInstance(thrown) ? redactor.ptcError(thrown) : thrown
   }
+}
+
+/** How the storing of a stream has ended. */
+class StreamEnd {
+  readonly settled: PromiseSettledResult<StoredFile>
+
+  constructor(settled: PromiseSettledResult<StoredFile>) {
+    this.settled = settled
+  }
+}
+
+/** Stores a stream. @throws what the stream threw: other errors are not those of the tool */
+async function storeStream(store: () => Promise<StoredFile>): Promise<StreamEnd> {
+  const [settled] = await Promise.allSettled([store()])
+  if (settled.status === 'rejected' && settled.reason instanceof StreamError) throw settled.reason.thrown
+  return new StreamEnd(settled)
+}
+
+function pathOf(stored: StoredFile | StreamEnd): string {
+  if (!(stored instanceof StreamEnd)) return stored.path
+  if (stored.settled.status === 'rejected') throw stored.settled.reason
+  return stored.settled.value.path
 }
 
 const noCredentials = new Credentials()

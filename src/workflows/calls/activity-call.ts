@@ -23,7 +23,7 @@ import { callActivityId, toolQueue } from '../../common/names.js'
 import { isLimited, type ToolConfig } from '../../common/calls/tool-config.js'
 import { toTemporalSummary } from '../../common/text/text.js'
 import { hasFailedWith } from '../temporal/failures.js'
-import { payloadBytes } from '../run/stored-bytes.js'
+import { bytesOfFiles, payloadBytes } from '../run/stored-bytes.js'
 import { attemptsWithoutTool, priorityOf, retryPolicyOf, timeoutMarginMs } from './call-options.js'
 import type { AdmittedCall } from './run-call.js'
 
@@ -40,11 +40,19 @@ export async function callActivity(call: AdmittedCall, answers?: CallAnswers): P
   const { effect, approval } = call.tool
   // The slot of a tool with a limit must not be held for the next steps of the code, and an approval takes long.
   // After a question, the session may have been parked meanwhile.
-  const isAlone = isLimited(call.tool) || approval !== undefined || call.needsApproval || answers !== undefined
+  // The sandbox gets a file before the step that delivers its path.
+  const { returnsFile } = call.tool
+  const isAlone =
+    isLimited(call.tool) ||
+    approval !== undefined ||
+    call.needsApproval ||
+    answers !== undefined ||
+    returnsFile === true
   const followUp = effect === 'once' || isAlone ? undefined : call.followUp
   const withLabels = call.calls.dataFlow.labelsResults(call.tool.name)
-  const asked = { ...defined({ followUp: followUp?.input, answers }), ...(withLabels && { withLabels }) }
+  const asked = { ...defined({ followUp: followUp?.input, answers, returnsFile }), ...(withLabels && { withLabels }) }
   const execute = () => scheduleToolActivity(call, { ...toolInput(call), ...asked })
+  if (returnsFile) return callFileTool(call, execute)
   const result = await (call.tool.samples ? call.calls.sampling.during(call, execute) : execute())
   // Without a follow-up or labels, the result of the activity is the bare result of the call.
   const isBare = !followUp && !withLabels
@@ -57,13 +65,26 @@ export async function callActivity(call: AdmittedCall, answers?: CallAnswers): P
   return outcome
 }
 
+/** Executes a call whose result is a file. The run has the file from then on, whatever becomes of the caller. */
+async function callFileTool(call: AdmittedCall, execute: () => Promise<JsonValue>): Promise<CallOutcome> {
+  const { run, tool, calls, position } = call
+  const result = await run.files.whileReturning(execute)
+  const { value, labels, file } = result as unknown as FollowedCall
+  call.computedLabels = labels
+  if (!file) return { status: 'tool_error', message: `${tool.name} has returned no file` }
+  run.addStoredBytes(bytesOfFiles([file]))
+  const ofFile = calls.dataFlow.labelsOfResult({ tool: tool.name, turn: position.turn }, labels)
+  run.files.addReturned(file, calls.dataFlow.decide('answer', ofFile).action === 'allow')
+  return { status: 'ok', value, file }
+}
+
 export function toolInput(call: AdmittedCall): ToolActivityInput {
   const { config } = call.run
-  const { argumentBytes, resultBytes } = config.limits
+  const { argumentBytes, resultBytes, tmpBytes } = config.limits
   return {
     ...call.input,
     ...callerIdentity(config),
-    limits: { argumentBytes, resultBytes },
+    limits: { argumentBytes, resultBytes, ...(call.tool.returnsFile && { tmpBytes }) },
     inputDigest: call.tool.inputDigest,
   }
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '../../common/calls/calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { maxFiles } from '../../common/files/files.js'
 import { pluralize, takeStart } from '../../common/text/text.js'
 import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
 
@@ -71,12 +72,25 @@ export function refusalOf(call: AdmittedCall): CallOutcome | undefined {
   if (!tool.allowedCallers.includes(caller))
     return denied(`${tool.name} may not be called by ${callerDescriptions[caller]}`)
   if (run.callsLeft <= 0) return denied(`the run has used up its ${callsPerRun} tool calls`)
+  if (tool.returnsFile) {
+    const problem = problemOfFileCall(call)
+    if (problem !== undefined) return denied(problem)
+  }
   if ((tool.deferred || tool.approval) && calls.waiting.size >= deferredCalls)
     return denied(`a run may have ${pluralize(deferredCalls, 'deferred call')} at once`)
   if (call.isCompensable && calls.compensations.size >= compensations)
     return denied(`a run may have ${pluralize(compensations, 'call')} that can be compensated`)
   if (run.isStorageExhausted) return denied(`the run has used up the ${storedBytes} bytes it may store`)
   return undefined
+}
+
+/** Returns why a call of a tool that returns a file may not start; undefined when it may. */
+function problemOfFileCall({ run, tool: { name }, caller }: AdmittedCall): string | undefined {
+  if (run.kind === 'embedded' && caller === 'direct')
+    return `${name} returns a file, so only the code of a session and agents call it`
+  if (!run.config.files)
+    return `${name} returns a file, which this run has no sandbox of its own for. Call it from code, or let another run call it`
+  return run.files.isFull ? `the run has ${maxFiles} files, and may have no more` : undefined
 }
 
 export function unknownTool({ described }: RunCall): CallOutcome {

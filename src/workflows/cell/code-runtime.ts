@@ -158,8 +158,9 @@ export function interruptCell({ usage, session }: CodeRuntime): void {
 }
 
 /** Drops a cell that the engine could not end: the next cell starts from the state before it. */
-export async function dropCell({ pendingCalls, session }: CodeRuntime): Promise<void> {
+export async function dropCell({ pendingCalls, session, run }: CodeRuntime): Promise<void> {
   pendingCalls.dropCell()
+  run.files.dropCell()
   await session.dropCell()
 }
 

@@ -21,11 +21,11 @@
 
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
-import type { FoundFile, KeptFiles, LostFile } from '../../common/files/files.js'
+import type { FoundFile, KeptFiles, LostFile, StoredFile } from '../../common/files/files.js'
 import { capturedCharacters } from '../../common/run/limits.js'
 import { executeCodeTool } from '../../common/names.js'
-import { type CellEnd, type CellOutcome, measuresOf } from '../../common/calls/outcomes.js'
-import type { DescribedCall, DescribedStepResult, StepInput } from '../../common/session/steps.js'
+import { type CallOutcome, type CellEnd, type CellOutcome, measuresOf } from '../../common/calls/outcomes.js'
+import type { DeliveredResult, DescribedCall, DescribedStepResult, StepInput } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
@@ -48,6 +48,7 @@ import type { CellCall } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
 import { metrics } from '../temporal/metrics.js'
+import type { WriteFailure } from '../session/session.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import { showProgress } from '../run/progress.js'
 
@@ -83,7 +84,7 @@ export async function runCell(runtime: CodeRuntime, { source, language, toolUseI
   }
   runtime.pendingCalls.beginCell()
   calls.dataFlow.beginCell(runtime.session.isEmpty, runtime.labelsOfAuthor)
-  const lost = await writeUploads(runtime)
+  const lost = await writeFiles(runtime)
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
   // with it.
   const restricted = allowedTools && { restricted: true as const }
@@ -106,14 +107,53 @@ async function keepArtifacts({ run, session, calls }: CodeRuntime, found: readon
   return kept
 }
 
-/** Writes the uploads that the sandbox does not have yet. Returns those that could not be written. */
-async function writeUploads({ run, session }: CodeRuntime): Promise<readonly LostFile[]> {
+/** Writes the uploads and files of tools that the sandbox does not have yet. Returns those that could not be written. */
+async function writeFiles({ run, session }: CodeRuntime): Promise<readonly LostFile[]> {
   const lost: LostFile[] = []
-  for (const file of run.files.takeUnwritten(session.isEmpty)) {
-    const problem = await session.writeFile(file)
-    if (problem !== undefined) lost.push({ path: file.path, problem })
+  const { isEmpty } = session
+  const write = async (file: StoredFile, kind: 'upload' | 'returned'): Promise<void> => {
+    const failure = await session.writeFile(file, kind)
+    if (failure) lost.push({ path: file.path, problem: problemOfWrite(failure) })
   }
+  for (const file of run.files.takeUnwritten(isEmpty)) await write(file, 'upload')
+  for (const file of run.files.takeReturned(isEmpty)) await write(file, 'returned')
   return lost
+}
+
+function problemOfWrite(failure: WriteFailure): string {
+  return failure.type === 'failed' ? failure.error : failure.reason
+}
+
+type DeliverInput = Extract<StepInput, { type: 'results' }>
+
+/**
+ * Writes the files of the results that a step will deliver: code that gets a path finds the file there.
+ *
+ * @returns the results without their files; or how the cell was lost
+ */
+async function writeReturnedFiles(
+  { run, session }: CodeRuntime,
+  { results }: DeliverInput,
+): Promise<DeliverInput | Exclude<WriteFailure, { type: 'failed' }>> {
+  const delivered: DeliveredResult[] = []
+  for (const { index, outcome } of results) {
+    const file = returnedFileOf(outcome)
+    if (!file || outcome.status !== 'ok') {
+      delivered.push({ index, outcome })
+      continue
+    }
+    run.files.writeInCell(file)
+    const failure = await session.writeFile(file, 'in_cell')
+    if (failure && failure.type !== 'failed') return failure
+    const { file: _, ...written } = outcome
+    const message = failure && `the tool has returned a file, but it could not be written: ${failure.error}`
+    delivered.push({ index, outcome: message === undefined ? written : { status: 'tool_error', message } })
+  }
+  return { type: 'results', results: delivered }
+}
+
+function returnedFileOf(outcome: CallOutcome): StoredFile | undefined {
+  return outcome.status === 'ok' ? outcome.file : undefined
 }
 
 /**
@@ -153,6 +193,7 @@ function traceCell(runtime: CodeRuntime, cell: CellState, first?: StepInput): Pr
     usage.isBusy = true
     try {
       const ended = await runToCompletion(runtime, cell, first)
+      if (wasDropped(ended.end)) runtime.run.files.dropCell()
       setAttributes({ 'ptc.cell.status': ended.end.status })
       return ended
     } finally {
@@ -160,6 +201,11 @@ function traceCell(runtime: CodeRuntime, cell: CellState, first?: StepInput): Pr
       usage.lastUsedAt = Date.now()
     }
   })
+}
+
+/** Whether the sandbox is as it was before the cell, or empty. */
+function wasDropped(end: CellEnd): boolean {
+  return end.status === 'lost' || ('sessionKept' in end && !end.sessionKept)
 }
 
 function refuseCell(end: CellEnd): CellRun {
@@ -225,6 +271,13 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
     if (input) {
       showProgress(run, { type: 'cell', cell: cell.number })
       const { openingMs } = session
+      if (input.type === 'results' && input.results.some(({ outcome }) => returnedFileOf(outcome))) {
+        const written = await writeReturnedFiles(runtime, input)
+        if (written.type !== 'results') return finish(cellEndOf(written, pendingCalls))
+        // The interrupt did not reach the code, which waits.
+        if (session.interruption.isRequested) return stop('stopped', interruptedMessage)
+        input = written
+      }
       const limit = { outputLimit: outputLimit(), localCalls: localCallAllowance(runtime, cell) }
       const result = await session.executeStep(input, limit)
       // The code must not lose time because no worker had the backend.

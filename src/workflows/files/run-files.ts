@@ -1,12 +1,13 @@
 /*
- * The files of a run: uploads of clients, and artifacts of its code.
+ * The files of a run: uploads of clients, files that tools have returned, and artifacts of its code.
  *
- * Owns: which files there are, which uploads the sandbox does not have yet, and what the model is told of both.
+ * Owns: which files there are, which of them the sandbox does not have yet, and what the model is told of them.
  * Boundary: data. `Session` writes and stores the bytes, which no workflow has.
  *
  * Invariants:
  * 1. An upload is in the sandbox before the next cell begins, also in a sandbox that starts empty again.
- * 2. The model is told of a file once, and sees at most {@link maxImages} images of artifacts in one run.
+ * 2. The model is told of a file once, and sees at most {@link maxImages} images of artifacts and tools in one run.
+ * 3. A file of a tool is in the sandbox before code gets its path, and before the next cell begins.
  */
 import type { PendingBlock } from '../../common/agent/messages.js'
 import {
@@ -25,11 +26,20 @@ import { pluralize, truncateEnd } from '../../common/text/text.js'
 /** An API refuses larger images in a request with more than 20 of them. */
 const maxPixels = 2_000
 
-/** Images of artifacts that a model sees in one run. Every later request has them, too. */
+/** Images of artifacts and tools that a model sees in one run. Every later request has them, too. */
 const maxImages = 20
 
-/** Images of artifacts that a model sees after one cell. */
+/** Images that a model sees after one cell, and of the direct calls of one turn. */
 const maxImagesOfCell = 4
+
+/** A file that a tool has returned. */
+interface ReturnedFile {
+  readonly file: StoredFile
+  /** `in_cell`: the sandbox has it from a step of the current cell, and loses it when this cell is dropped. */
+  readonly state: 'unwritten' | 'in_cell' | 'written'
+  /** A rule on data holds it back from those who get the answer. Absent: none does. */
+  readonly isHeld?: true
+}
 
 export interface RunFilesState {
   readonly uploads: readonly StoredFile[]
@@ -41,11 +51,15 @@ export interface RunFilesState {
   /** Blocks for the next message to the model. */
   readonly news: readonly PendingBlock[]
   readonly images: number
+  /** Absent: none. */
+  readonly returned?: readonly ReturnedFile[]
 }
 
 export class RunFiles {
   readonly #config: RunFilesConfig | undefined
   #state: RunFilesState
+  /** Number of calls that will return a file. No call is in progress when a run continues as new. */
+  #returning = 0
 
   /** @param config undefined: the run has no files */
   constructor(config: RunFilesConfig | undefined, state?: RunFilesState) {
@@ -63,7 +77,14 @@ export class RunFiles {
   /** The files of the run, the latest of each path, without artifacts that were given to all sandboxes. */
   get all(): readonly StoredFile[] {
     const { uploads, artifacts } = this.#state
-    return [...uploads.filter(({ path }) => !path.startsWith(`${sharedFolder}/`)), ...artifacts]
+    const ofClients = uploads.filter(({ path }) => !path.startsWith(`${sharedFolder}/`))
+    const returned = this.#returned.flatMap(({ file, isHeld }) => (isHeld ? [] : [file]))
+    return [...ofClients, ...returned, ...artifacts]
+  }
+
+  /** Whether the run may have no further file of a tool. */
+  get isFull(): boolean {
+    return this.#state.uploads.length + this.#returned.length + this.#returning >= maxFiles
   }
 
   /** Returns why the run can't have more uploads; undefined when it can. */
@@ -71,6 +92,8 @@ export class RunFiles {
     if (!this.#config) return 'it has no files: start it with `files: true`'
     const problem = problemOfUploads(uploads, tmpBytes)
     if (problem !== undefined) return problem
+    const count = (uploads as readonly StoredFile[]).length + this.#state.uploads.length + this.#returned.length
+    if (this.#returned.length > 0 && count > maxFiles) return `a run may have ${maxFiles} files, not ${count}`
     return problemOfUploads(latest([...this.#state.uploads, ...(uploads as readonly StoredFile[])]), tmpBytes)
   }
 
@@ -127,18 +150,61 @@ export class RunFiles {
     return isSandboxEmpty ? uploads : uploads.slice(uploads.length - unwritten) // invariant 1
   }
 
+  /** Executes a call that returns a file. */
+  async whileReturning<Result>(execute: () => Promise<Result>): Promise<Result> {
+    this.#returning += 1
+    try {
+      return await execute()
+    } finally {
+      this.#returning -= 1
+    }
+  }
+
+  /** Adds a file that a tool has returned. @param isListed false: those who may read the answer do not get it */
+  addReturned(file: StoredFile, isListed: boolean): void {
+    const others = this.#returned.filter((each) => each.file.path !== file.path)
+    this.#setReturned([...others, { file, state: 'unwritten', ...(!isListed && { isHeld: true }) }])
+  }
+
+  /** Called before a step of the current cell writes the file of a tool. */
+  writeInCell({ path }: StoredFile): void {
+    this.#setReturned(this.#returned.map((each) => (each.file.path === path ? { ...each, state: 'in_cell' } : each)))
+  }
+
+  /** Called when the current cell was dropped: the sandbox is as it was before the cell. */
+  dropCell(): void {
+    this.#setReturned(this.#returned.map((each) => (each.state === 'in_cell' ? { ...each, state: 'unwritten' } : each)))
+  }
+
+  /** Returns the files of tools that the sandbox needs before the next cell: invariant 3. */
+  takeReturned(isSandboxEmpty: boolean): readonly StoredFile[] {
+    const needed = this.#returned.filter(({ state }) => isSandboxEmpty || state === 'unwritten')
+    this.#setReturned(this.#returned.map((each) => ({ ...each, state: 'written' })))
+    return needed.map(({ file }) => file)
+  }
+
+  /** Returns what the model is told of a file that it has got from a tool. An image is in its next message. */
+  describeReturned(file: StoredFile): string {
+    const { news, images } = this.#state
+    const isRoom = images < maxImages && news.filter(({ type }) => type === 'image').length < maxImagesOfCell
+    if (isShown(file) && isRoom)
+      this.#state = { ...this.#state, news: [...news, ...imageBlocks(file)], images: images + 1 } // invariant 2
+    return describeFile(file, true)
+  }
+
+  get #returned(): readonly ReturnedFile[] {
+    return this.#state.returned ?? []
+  }
+
+  #setReturned(returned: readonly ReturnedFile[]): void {
+    if (returned.length > 0) this.#state = { ...this.#state, returned }
+  }
+
   /** Records the artifacts of a cell. Their images are in the next message to the model. */
   addArtifacts(files: readonly StoredFile[]): void {
     const { artifacts, news, images } = this.#state
     const shown = files.filter(isShown).slice(0, Math.min(maxImagesOfCell, maxImages - images)) // invariant 2
-    const blocks = shown.flatMap(({ path, mediaType, parts: [data] }): readonly PendingBlock[] =>
-      data === undefined
-        ? []
-        : [
-            { type: 'text', text: `[files] ${path}:` },
-            { type: 'image', source: { type: 'base64', media_type: mediaType, data } },
-          ],
-    )
+    const blocks = shown.flatMap(imageBlocks)
     this.#state = {
       ...this.#state,
       artifacts: latest([...artifacts, ...files]).slice(-maxFiles),
@@ -162,6 +228,14 @@ function latest(files: readonly StoredFile[]): readonly StoredFile[] {
     byPath.set(file.path, file)
   }
   return [...byPath.values()]
+}
+
+function imageBlocks({ path, mediaType, parts: [data] }: StoredFile): readonly PendingBlock[] {
+  if (data === undefined) return []
+  return [
+    { type: 'text', text: `[files] ${path}:` },
+    { type: 'image', source: { type: 'base64', media_type: mediaType, data } },
+  ]
 }
 
 function isShown({ mediaType, bytes, pixels, parts }: StoredFile): boolean {

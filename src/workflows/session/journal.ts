@@ -120,15 +120,15 @@ export class Journal {
   }
 
   /**
-   * Returns the next step to execute. An input of type `cell` starts the current cell. A file is a unit of its own: it
-   * is dropped alone, and the next cell does not drop it.
+   * Returns the next step to execute. An input of type `cell` starts the current cell. A file before a cell is a unit of
+   * its own: it is dropped alone, and the next cell does not drop it.
    *
    * @param now milliseconds since the start of the session
    * @param waited milliseconds since the last result; undefined for the first step
    */
   nextStep(input: StepInput, now: number, waited?: number): Step {
     const { log, cells } = this.#state
-    if (input.type === 'cell' || input.type === 'file')
+    if (input.type === 'cell' || (input.type === 'file' && !input.inCell))
       this.#state = { ...this.#state, cellStart: { log, latest: this.#latest.length, cells } }
     return { number: this.length + 1, now, ...defined({ waited }), input } // invariant 1
   }

@@ -34,6 +34,9 @@ const maxExitsPerStep = 1
 /** Reason why a step was not executed: it was interrupted while it waited for a sandbox. */
 const interruptedBeforeStart = 'Interrupted: the code was stopped while it waited for a sandbox'
 
+/** How a step that writes a file has failed. */
+export type WriteFailure = Extract<StepOutcome, { type: 'failed' | 'lost' | 'diverged' }>
+
 export interface SessionState {
   readonly sandbox: SerializedSandbox
   /** Start of the session by the workflow's clock, in milliseconds since the epoch. */
@@ -151,14 +154,23 @@ export class Session {
     }
   }
 
-  /** Writes a file into the sandbox, between two cells. Returns why it could not be written; undefined when it was. */
-  async writeFile({ path, parts, bytes, sha256, mediaType }: StoredFile): Promise<string | undefined> {
+  /**
+   * Writes a file into the sandbox. Returns how that failed; undefined when the sandbox has it. After `lost` and
+   * `diverged` the session continues without the current cell, or empty, as after any step.
+   *
+   * @param kind `upload`: between two cells. `returned`: the same, for the file of a tool. `in_cell`: while a cell waits.
+   */
+  async writeFile(
+    { path, parts, bytes, sha256, mediaType }: StoredFile,
+    kind: 'upload' | 'returned' | 'in_cell',
+  ): Promise<WriteFailure | undefined> {
     for (const [index, content] of parts.entries()) {
-      const whole = index === parts.length - 1 && { whole: { bytes, sha256, mediaType } }
-      const input = { type: 'file', path, offset: index * partBytes, content, ...whole } as const
+      const isLast = index === parts.length - 1
+      const whole = isLast && kind === 'upload' && { whole: { bytes, sha256, mediaType } }
+      const inCell = kind === 'in_cell' && { inCell: true as const }
+      const input = { type: 'file', path, offset: index * partBytes, content, ...whole, ...inCell } as const
       const result = await this.executeStep(input, { outputLimit: 0 })
-      if (result.type === 'failed') return result.error
-      if (result.type === 'lost' || result.type === 'diverged') return result.reason
+      if (result.type !== 'completed' && result.type !== 'suspended') return result
     }
     return undefined
   }

@@ -252,7 +252,17 @@ async function executeToolCall(
     return executeHostedCall(calls, { use, call, position: hostedCalls[use.id], record })
   if (!call) return record(toolResult(use, `there is no tool named ${use.name}`, true))
   const limit = run.config.limits.outputCharacters
-  const toBlock = (outcome: CallOutcome) => toolResult(use, outcomeText(outcome, limit), outcome.status !== 'ok')
+  let block: PendingBlock | undefined
+  const toBlock = (outcome: CallOutcome): PendingBlock => {
+    const file = outcome.status === 'ok' ? outcome.file : undefined
+    // The model sees an image once.
+    block ??= toolResult(
+      use,
+      file ? run.files.describeReturned(file) : outcomeText(outcome, limit),
+      outcome.status !== 'ok',
+    )
+    return block
+  }
   const position = { turn: run.counts.turns, cell: 0, index }
   const onOutcome = (outcome: CallOutcome): void => void record(toBlock(outcome))
   return toBlock(await executeCall(new RunCall(calls, { call, caller: 'direct', position }), onOutcome))

@@ -4,6 +4,7 @@ import { pluralize, takeStart } from '../../../common/text/text.js'
 import { type CallNode, describeRef, parseRef, shortHash } from '../../../client/run-tree/index.js'
 import type { Branch } from './branch.js'
 import { formatBytes } from '../../../common/text/format.js'
+import { describeType } from '../text/files.js'
 import { type Line, part, justify } from '../text/line.js'
 import { sanitize, oneLine } from '../text/sanitize.js'
 import { formatAttempts, formatSpan, joinFacts, type RenderContext } from './render-context.js'
@@ -73,6 +74,7 @@ function outcomeLines(call: CallNode, { full, now }: RenderContext, columns: num
   const { status, message, resultPreview, resultBytes, progress } = call
   const pending = status === 'waiting' || status === 'running'
   if (status === 'ok') {
+    if (call.file) return [[part(`→ ${oneLine(call.file.path)}  ${describeType(call.file)}`, 'dim')]]
     if (resultPreview === undefined) return []
     if (!full) return [[part(`→ ${oneLine(resultPreview)}`, 'dim')]]
     const isComplete = Buffer.byteLength(resultPreview) >= resultBytes

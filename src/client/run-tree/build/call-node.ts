@@ -85,6 +85,7 @@ function callNode(call: CallDraft, context: CallContext, codeUse: string | undef
     resultPreview: result?.ref ? context.fetched.preview(result.ref) : result?.preview,
     resultRef: result?.ref,
     resultBytes: result?.bytes ?? 0,
+    ...(result?.file && { file: result.file }),
   }
 }
 

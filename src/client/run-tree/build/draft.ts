@@ -145,7 +145,8 @@ export function createRunDraft(startedAt: number, carriedState: RunState | undef
     wakes: 0,
   }
   if (!carriedState) return run
-  addFiles(run, [...(carriedState.files?.uploads ?? []), ...(carriedState.files?.artifacts ?? [])])
+  const { uploads = [], returned = [], artifacts = [] } = carriedState.files ?? {}
+  addFiles(run, [...uploads, ...returned.map(({ file }) => file), ...artifacts])
   const suspendedCell = carriedState.cell ?? carriedState.suspendedCell?.cell
   const turn = emptyTurn(suspendedCell?.turn ?? carriedState.counts.turns)
   run.turns.push(turn)

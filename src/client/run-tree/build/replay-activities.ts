@@ -165,8 +165,8 @@ function applySessionOpen(run: RunDraft, record: ActivityRecord, reason: 'new' |
 }
 
 function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepInput): void {
-  // A file is written between two cells.
-  if (step?.input.type === 'file') return applyFileStep(run, record, step.input.path)
+  const isFile = step?.input.type === 'file'
+  if (step?.input.type === 'file' && !step.input.inCell) return applyFileStep(run, record, step.input.path)
   if (step?.input.type === 'cell' && !run.cells.has(step.input.cell)) {
     const { cell, source: code, language } = step.input
     startCell(run, cell, { code, language }, record.scheduledAt)
@@ -180,6 +180,8 @@ function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepI
   const result = resultOf(record, 'step')?.result
   const at = record.end?.at
   if (!result || at === undefined) return
+  // Such a step ends the cell only when it loses the sandbox. A call whose file could not be written has failed.
+  if (isFile && (result.type === 'completed' || result.type === 'failed')) return
   applyStepResult(cell, result, at)
   if (result.type !== 'suspended') return
   const turn = run.turns.at(-1)?.number ?? 0
@@ -190,7 +192,7 @@ function applyStep(run: RunDraft, record: ActivityRecord, { step }: ExecuteStepI
   }
 }
 
-/** Applies a step that writes a part of a file. */
+/** Applies a step that writes a part of a file between two cells. */
 function applyFileStep(run: RunDraft, record: ActivityRecord, path: string): void {
   const result = resultOf(record, 'step')?.result
   if (result?.type === 'failed') run.lostUploads = [...run.lostUploads, { path, problem: result.error }]
@@ -291,6 +293,8 @@ function applyToolCall(
   { call }: Extract<ActivityInput, { type: 'tool' }>,
 ): void {
   const { turn, cell, index } = call.position
+  const file = resultOf(record, 'tool')?.file
+  if (file) addFiles(run, [file])
   const calls = callsBeside(run, call.position)
   if (!calls) return
   const draft = calls.get(index)

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { CallPosition } from '../../../common/calls/calls.js'
 import type { LostFile, StoredFile } from '../../../common/files/files.js'
+import { defined } from '../../../common/defined.js'
 import { activityNames, compensationActivity, parseCallActivityId } from '../../../common/names.js'
 import type { ValueRef } from '../../../common/json/external-value.js'
 import {
@@ -124,7 +125,14 @@ export type ActivityResult =
   | ({ readonly type: 'files' } & StoredArtifacts)
   | { readonly type: 'approval'; readonly isNeeded: boolean }
   /** `preview` is undefined for an external result. */
-  | { readonly type: 'tool'; readonly preview?: string; readonly bytes: number; readonly ref?: ValueRef }
+  | {
+      readonly type: 'tool'
+      readonly preview?: string
+      readonly bytes: number
+      readonly ref?: ValueRef
+      /** The file that the tool has returned. Absent: the tool returns none. */
+      readonly file?: StoredFile
+    }
   | { readonly type: 'other' }
 
 const other = { type: 'other' } as const
@@ -235,8 +243,11 @@ export function parseActivityResult(
     case 'step':
       return parse(shapes.stepResult, value, (result) => ({ type: 'step', result }))
     case 'tool':
-      return activityInput.followUps
-        ? parse(shapes.resultOfFollowedCall, value, (followed) => toolResult(followed.value, previewCharacters))
+      return isFollowed(activityInput)
+        ? parse(shapes.resultOfFollowedCall, value, (followed) => ({
+            ...toolResult(followed.value, previewCharacters),
+            ...defined({ file: followed.file }),
+          }))
         : toolResult(value, previewCharacters)
     case 'check':
       return toolResult(value, previewCharacters)
@@ -258,6 +269,11 @@ export function parseActivityResult(
     case 'other':
       return other
   }
+}
+
+/** Whether the result of the activity has more than the result of the call. */
+function isFollowed({ followUps, call }: Extract<ActivityInput, { type: 'tool' }>): boolean {
+  return followUps !== undefined || call.withLabels === true || call.returnsFile === true
 }
 
 function toolResult(value: unknown, previewCharacters: number): Extract<ActivityResult, { type: 'tool' }> {

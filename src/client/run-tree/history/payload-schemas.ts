@@ -198,7 +198,7 @@ const stepInput = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('results'), results: z.array(z.object({ index: z.number(), outcome })) }),
   z.object({ type: z.literal('stop') }),
-  z.object({ type: z.literal('file'), path: z.string() }),
+  z.object({ type: z.literal('file'), path: z.string(), inCell: z.boolean().optional() }),
 ])
 export const executeStepInput = z.object({
   step: z.object({ number: z.number(), now: z.number().optional(), input: stepInput }).nullable(),
@@ -261,9 +261,9 @@ const followUps = z.array(
 /** Result of a step with follow-up steps. */
 export const followedStep = z.object({ followUps })
 /** Result of a call, perhaps with follow-up steps. */
-export const followedCall = z.object({ value: z.unknown(), followUps })
+export const followedCall = z.object({ value: z.unknown(), followUps, file: storedFile.optional() })
 /** The same result without the follow-up steps. */
-export const resultOfFollowedCall = followedCall.pick({ value: true })
+export const resultOfFollowedCall = followedCall.pick({ value: true, file: true })
 
 const cellState = z.object({ number: z.number(), turn: z.number() })
 /** The state that continue-as-new carries over: the second argument of the workflow. */
@@ -273,7 +273,13 @@ export const runState = z.object({
   codeRuntime: z.object({ session: z.object({ sandbox: z.object({ ref: session }) }) }).optional(),
   cell: cellState.optional(),
   suspendedCell: z.object({ cell: cellState }).nullish(),
-  files: z.object({ uploads, artifacts: z.array(storedFile) }).optional(),
+  files: z
+    .object({
+      uploads,
+      artifacts: z.array(storedFile),
+      returned: z.array(z.object({ file: storedFile })).optional(),
+    })
+    .optional(),
 })
 
 const position = z.object({ turn: z.number(), cell: z.number(), index: z.number() })
@@ -294,6 +300,8 @@ export const toolInput = z.object({
   idempotencyKey: z.string().optional(),
   arguments: jsonObject,
   followUp: z.object({ now: z.number() }).optional(),
+  withLabels: z.boolean().optional(),
+  returnsFile: z.boolean().optional(),
   deferred: z.object({ firstExecutionRunId: z.string(), signature: z.string() }).optional(),
 })
 

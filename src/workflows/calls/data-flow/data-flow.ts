@@ -108,16 +108,24 @@ export class DataFlow {
     computed: ComputedLabels,
     inherited: DataLabels = {},
   ): void {
-    const config = this.#config
-    if (!config || !outcomesWithData.includes(outcome.status)) return
-    const { tool, caller, turn } = call
-    const own = Object.hasOwn(config.labels, tool) ? (config.labels[tool] ?? []) : []
+    if (!outcomesWithData.includes(outcome.status)) return
+    const own = this.labelsOfResult(call, computed)
     const named = this.#namedLabels
-    const ofResult = this.labelsResults(tool) ? (computed ?? named) : [] // invariant 6
-    const labels = [...own, ...ofResult].map((label) => [label, `${tool} in turn ${turn}`] as const)
     // The run keeps no label that no rule names: a tool can't make its state grow.
-    const known = [...labels, ...Object.entries(inherited)].filter(([label]) => named.includes(label))
-    if (known.length > 0) this.#add(caller, Object.fromEntries(known))
+    const known = [...Object.entries(own), ...Object.entries(inherited)].filter(([label]) => named.includes(label))
+    if (known.length > 0) this.#add(call.caller, Object.fromEntries(known))
+  }
+
+  /** Returns the labels of a result. @param computed by the tool, if it computes labels */
+  labelsOfResult(
+    { tool, turn }: { readonly tool: string; readonly turn: number },
+    computed: ComputedLabels,
+  ): DataLabels {
+    const config = this.#config
+    if (!config) return {}
+    const own = Object.hasOwn(config.labels, tool) ? (config.labels[tool] ?? []) : []
+    const ofResult = this.labelsResults(tool) ? (computed ?? this.#namedLabels) : [] // invariant 6
+    return Object.fromEntries([...own, ...ofResult].map((label) => [label, `${tool} in turn ${turn}`]))
   }
 
   /**

@@ -100,3 +100,18 @@ describe('what is said about a file', () => {
     expect('pixels' in found).toBe('pixels' in said)
   })
 })
+
+it('many small pieces are stored as one large one is', async () => {
+  const content = randomBytes(100_000)
+  const pieces = Array.from(content, (_, index) => content.subarray(index, index + 1))
+  const [small, large] = await Promise.all([store('/tmp/in/a', ...pieces), store('/tmp/in/a', content)])
+  expect(small).toEqual(large)
+})
+
+it('a declared media type counts for content that is not recognized by its first bytes', async () => {
+  const text = (async function* () {
+    yield Buffer.from('a,b')
+  })()
+  const named = { path: '/tmp/in/a.txt', content: text, mediaType: 'text/csv' }
+  expect(await storeFile(values, named, signal)).toMatchObject({ mediaType: 'text/csv', preview: 'a,b' })
+})

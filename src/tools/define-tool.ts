@@ -34,6 +34,7 @@ import {
 } from './definition/schemas.js'
 import { measureJson } from './validation/measure-json.js'
 import { parseValueNow } from './validation/parse-value.js'
+import { describeFileOutput } from './file-output.js'
 import type { AnyDefinition, OptionBasis } from './definition/option-basis.js'
 import { sealTool, type Tool } from './tool.js'
 import type {
@@ -120,7 +121,7 @@ function makeTool(definition: AnyDefinition, readSchemas: (invalid: InvalidError
 
   return sealTool({
     name,
-    description: description.trim(),
+    description: file ? `${description.trim()}\n${describeFileOutput(file)}` : description.trim(),
     input: input.schema,
     output: output.schema,
     inputSchema: input.json,

@@ -58,7 +58,7 @@ export function fileOutputOf(output: object): FileOutputOptions | undefined {
   return (output as { readonly [marker]?: FileOutputOptions })[marker]
 }
 
-/** Describes the result for the model. */
+/** Describes the result for the model. The description of a tool is the only part that all languages and callers have. */
 export function describeFileOutput({ mediaType }: FileOutputOptions): string {
-  return `The path of a file in the sandbox${mediaType === undefined ? '' : ` (${mediaType})`}.`
+  return `The result is the path of a file in the sandbox${mediaType === undefined ? '' : ` (${mediaType})`}.`
 }

@@ -118,8 +118,11 @@ function runToolCall(
     const observed = { ...loaded, summary, isDeferred: deferred !== undefined }
     const origin = { ...scope, requester: requesterOf(runContext) }
     let file: StoredFile | undefined
-    const storeFile: StoreFile = async ({ name, ...source }, storeSignal) =>
-      (file = await store(values, { ...source, path: toolFilePath(call.idempotencyKey, name) }, storeSignal))
+    const storeFile: StoreFile = async ({ name, content, mediaType, redact }, storeSignal) => {
+      const path = toolFilePath(call.idempotencyKey, name)
+      const { preview, ...stored } = await store(values, { path, content, mediaType }, storeSignal)
+      return (file = { ...stored, ...(preview !== undefined && { preview: redact(preview) }) })
+    }
     const result = await observeCall(parts, observed, origin, (publishMilestone) =>
       measureCall(call, { attempt, signal }, () => {
         // The tools of a source may have changed meanwhile.

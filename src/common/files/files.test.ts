@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { externalValue } from '../json/external-value.js'
-import { findFile, inputFolder, partBytes, problemOfPath, problemOfUploads, type StoredFile } from './files.js'
+import {
+  findFile,
+  inputFolder,
+  isToolFile,
+  partBytes,
+  problemOfFileName,
+  problemOfPath,
+  problemOfUploads,
+  type StoredFile,
+  toolFilePath,
+} from './files.js'
 
 const part = externalValue({ sha256: 'a'.repeat(64), bytes: 4, preview: '' })
 const file = (more: Partial<StoredFile> = {}): StoredFile => ({
@@ -78,4 +88,26 @@ describe('findFile', () => {
   ])('finds %s as %s', (path, found) => {
     expect(findFile(files, path)?.path).toBe(found)
   })
+})
+
+describe('the file that a call returns', () => {
+  const key = '0123456789abcdef0123456789abcdef'
+
+  it('its path has the folder of the call', () => {
+    const path = toolFilePath(key, 'a b.csv')
+    expect(path).toBe('/tmp/in/tools/0123456789abcdef/a b.csv')
+    expect(isToolFile({ path })).toBe(true)
+    expect(isToolFile({ path: '/tmp/in/tools/a.csv' })).toBe(false)
+  })
+
+  it.each(['a', 'täble.csv', '…', '.hidden', 'x'.repeat(200)])('it may have the name %j', (name) => {
+    expect(problemOfFileName(name)).toBeUndefined()
+  })
+
+  it.each(['', '.', '..', 'a/b', '/etc/passwd', 'a\0', 'a\n', '\u009b1m', '\u2028', '\ud800', 'ä'.repeat(101)])(
+    'it may not have the name %j',
+    (name) => {
+      expect(problemOfFileName(name)).toBeTypeOf('string')
+    },
+  )
 })

@@ -12,6 +12,8 @@ export interface ReturnedFile {
   readonly name: string
   readonly content: AsyncIterable<Uint8Array>
   readonly mediaType: string | undefined
+  /** Replaces credentials in what is recorded of the content. */
+  readonly redact: (text: string) => string
 }
 
 /** Stores a file in parts, and returns its record. @throws errors of the content and of the value store */
@@ -60,7 +62,7 @@ export async function storeResult(
   const { tmpBytes = maxFileBytes } = limits
   const limit = Math.min(maxBytes, tmpBytes, maxFileBytes)
   const content = isStream(data) ? readStream(tool, data, limit, signal) : readData(tool, data, limit)
-  const stored = await store({ name, content, mediaType }, signal)
+  const stored = await store({ name, content, mediaType, redact: redactor.text }, signal)
   // An API refuses a request with bytes that are no image.
   const isMistaken = stored.mediaType !== mediaType || stored.pixels === undefined
   if (mediaType !== undefined && isImageType(mediaType) && isMistaken) throw invalid(tool, `it is no ${mediaType}`)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { messageOf } from '../../common/errors.js'
 import type { JsonObject } from '../../common/json/json.js'
-import { describeFileOutput, type FileOutputOptions, fileOutputOf } from '../file-output.js'
+import { type FileOutputOptions, fileOutputOf } from '../file-output.js'
 import { isZodSchema, refuseZod3 } from '../validation/check-schema.js'
 import { fromNormalizedSchema, refuseProto, toJsonSchema } from '../validation/json-schema.js'
 import { normalizeSchema } from '../validation/schema-document.js'
@@ -52,10 +52,7 @@ const nameArguments = 'Arguments have names; put the value into a field of an ob
 
 export function readOutput(schema: unknown, invalid: InvalidError): ReadSchema<z.ZodType> {
   const file = isZodSchema(schema) ? fileOutputOf(schema) : undefined
-  if (file && isZodSchema(schema)) {
-    const json = { type: 'string', description: describeFileOutput(file) }
-    return { schema, json, documentsDefaults: false, file }
-  }
+  if (file && isZodSchema(schema)) return { schema, json: { type: 'string' }, documentsDefaults: false, file }
   if (isZodSchema(schema)) return { schema, json: schemaOf('output', schema, invalid), documentsDefaults: false }
   const document = asJsonSchema('output', schema, invalid)
   try {

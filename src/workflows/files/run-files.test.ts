@@ -135,3 +135,66 @@ describe('the artifacts of a run', () => {
     expect(text.match(/and 80 more/g)).toHaveLength(2)
   })
 })
+
+describe('the files that tools return', () => {
+  const returned = file('/tmp/in/tools/0123456789abcdef/a.csv')
+  const chart = (name: string) => image(`/tmp/in/tools/0123456789abcdef/${name}`)
+
+  it('each is written before the next cell, unless the current one has it, and again into an empty sandbox', () => {
+    const files = new RunFiles({ uploads: [] })
+    files.addReturned(returned, true)
+    expect(files.takeReturned(false)).toEqual([returned])
+    expect(files.takeReturned(false)).toEqual([])
+    files.addReturned(chart('b'), true)
+    files.writeInCell(chart('b'))
+    expect(files.takeReturned(false)).toEqual([])
+    expect(paths(files.takeReturned(true))).toEqual([returned.path, chart('b').path])
+    expect(paths(files.all)).toEqual([returned.path, chart('b').path])
+  })
+
+  it('a file of a dropped cell is written before the next one', () => {
+    const files = new RunFiles({ uploads: [] })
+    files.addReturned(returned, true)
+    files.takeReturned(false)
+    files.addReturned(chart('b'), true)
+    files.writeInCell(chart('b'))
+    files.dropCell()
+    const next = new RunFiles({ uploads: [] }, structuredClone(files.state))
+    expect(paths(next.takeReturned(false))).toEqual([chart('b').path])
+    next.dropCell()
+    expect(next.takeReturned(false)).toEqual([])
+  })
+
+  it('the model sees 4 images of one turn, and 20 of a run with its artifacts', () => {
+    const files = new RunFiles({ uploads: [] })
+    expect(files.describeReturned(chart('a'))).toBe(`${chart('a').path} (image/png, 3 B, 10 x 10 pixels)`)
+    for (const name of ['b', 'c', 'd', 'e']) files.describeReturned(chart(name))
+    expect(files.takeNews().filter(({ type }) => type === 'image')).toHaveLength(4)
+    for (const cell of [1, 2, 3, 4]) {
+      files.addArtifacts(['a', 'b', 'c', 'd'].map((name) => image(`/tmp/out/${cell}${name}`)))
+      files.takeNews()
+    }
+    expect(files.describeReturned(image('/tmp/in/tools/x/wide', 2_001))).toContain('2001 x 10 pixels')
+    files.describeReturned(chart('f'))
+    expect(files.takeNews()).toEqual([])
+  })
+
+  it('a run has 500 uploads and files of tools at most, with those that calls in progress will return', async () => {
+    const files = new RunFiles({ uploads: [] })
+    for (let number = 0; number < 499; number += 1) files.addReturned(file(`${returned.path}${number}`), true)
+    expect(files.isFull).toBe(false)
+    await files.whileReturning(async () => expect(files.isFull).toBe(true))
+    expect(files.isFull).toBe(false)
+    expect(files.problemOf([a], 1_000_000)).toBeUndefined()
+    expect(files.problemOf([a, b], 1_000_000)).toBe('a run may have 500 files, not 501')
+  })
+
+  it('a file that a rule on data holds back is written, and not listed', () => {
+    const files = new RunFiles({ uploads: [] })
+    files.addReturned(returned, false)
+    expect(files.all).toEqual([])
+    expect(files.takeReturned(false)).toEqual([returned])
+    expect(files.takeReturned(true)).toEqual([returned])
+    expect(files.all).toEqual([])
+  })
+})

@@ -58,6 +58,17 @@ class Logs {
 }
 
 describe('Journal', () => {
+  it('a file that was written while a cell waited is dropped with the cell, and one before the cell is not', () => {
+    const content = { 'ptc.value': { sha256: 'a', bytes: 1, preview: '' } }
+    const upload: StepInput = { type: 'file', path: '/tmp/in/a', offset: 0, content }
+    const returned: StepInput = { ...upload, path: '/tmp/in/tools/k/b', inCell: true }
+    const journal = journalOf([upload, done], [cell(1), waiting], [returned, done])
+    journal.dropCell()
+    expect(new Logs().inputs(journal)).toEqual([upload])
+    add(journal, [cell(2), waiting], [returned, done], [results('b'), done])
+    expect(new Logs().inputs(journal)).toEqual([upload, cell(2), returned, results('b')])
+  })
+
   it('a journal numbers steps from 1 without gaps, and a repeated attempt has the same number', () => {
     const journal = journalOf([cell(1), waiting])
     expect(journal.nextStep(results('a'), 7)).toEqual({ number: 2, now: 7, input: results('a') })

@@ -6,7 +6,7 @@ import { partBytes } from '../../../src/common/files/files.js'
 import type { Failpoint } from '../../../src/common/failpoint.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { killContainersOf } from '../../support/environment/containers.js'
-import { answerResult, code, turn } from '../../support/script.js'
+import { answerResult, call, code, turn } from '../../support/script.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { startCrashingWorkers } from '../support/crashing-workers.js'
 import type { Crash } from '../support/failpoint-crashes.js'
@@ -78,4 +78,70 @@ describeDocker('files of a run', () => {
 
   it('no file is lost, and no effect repeated, when a worker dies while it writes an upload again', () =>
     expectSurvives([{ point: 'step.repeated', hit: 1 }], 'second'))
+})
+
+const toolScript = [
+  turn(call('render', { name: 'direct' })),
+  turn(
+    code(`import asyncio, glob
+paths = await asyncio.gather(render(name="first"), render(name="second"))
+await charge(name="between")
+print([open(path, "rb").read(3) for path in [*paths, *glob.glob("/tmp/in/tools/*/direct")]])`),
+  ),
+  turn(code('import os\nprint([os.path.getsize(path) for path in paths])')),
+  answerResult,
+]
+
+/** @param isContainerLost the container is killed while the code has its files, and waits for `charge` */
+async function expectFilesOfTools(crashes: readonly Crash[], isContainerLost = false): Promise<void> {
+  const store = await temporaryFolder()
+  const { env, ledger, deaths } = await startCrashingWorkers(crashes, {
+    config,
+    script: toolScript,
+    store,
+    environment: {
+      TEST_BACKEND: 'docker',
+      TEST_FILE_TOOL: 'on',
+      TEST_WARM: '0',
+      TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: store }),
+    },
+  })
+  if (isContainerLost) ledger.holdReplies('between')
+  const run = await env.ptc.startAgent({ question: 'Render.' })
+  if (isContainerLost) {
+    await ledger.waitForRequests('between')
+    expect(await killContainersOf(run.workflowId)).toBe(1)
+    ledger.releaseReplies('between')
+  }
+  const size = 6 * 1024 * 1024 + 1_000
+  expect(await run.result()).toMatchObject({ status: 'answered', answer: `[${size}, ${size}]` })
+  expect(JSON.stringify(env.api.requests)).toContain("[b'fir', b'sec', b'dir']")
+  expect([...ledger.appliedNames].sort()).toEqual(['between', 'direct', 'first', 'second'])
+  expect(deaths()).toBe(crashes.length)
+  expect((await run.files.list()).map(({ bytes }) => bytes)).toEqual([size, size, size])
+  await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
+}
+
+describeDocker('files that tools return', () => {
+  it.each([
+    ['value.written', 1],
+    ['value.written', 4],
+    ['tool.ran', 1],
+    ['tool.ran', 3],
+    ['tool.ends', 2],
+    ['step.begins', 2],
+    ['step.begins', 4],
+    ['frame.sent', 6],
+    ['step.result', 4],
+    ['step.ends', 5],
+    ['step.ends', 6],
+  ] as const satisfies readonly (readonly [Failpoint, number])[])(
+    'no file is lost, and no effect repeated, when a worker is killed at %s, hit %i',
+    (point, hit) => expectFilesOfTools([{ point, hit }]),
+  )
+
+  it('no file is lost, and no effect repeated, when the container is killed', () => expectFilesOfTools([], true))
+
+  it('no file is lost, and no effect repeated, when a worker dies while it writes a file again', () =>
+    expectFilesOfTools([{ point: 'step.repeated', hit: 3 }], true))
 })

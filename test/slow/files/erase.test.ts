@@ -1,4 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
+import { z } from 'zod'
+import { defineTool, file } from '../../../src/index.js'
 import { LocalStore } from '../../../src/values/local/local-store.js'
 import { TestProject } from '../../support/cli/ptc.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
@@ -13,8 +15,16 @@ beforeEach(useOwnNamespace)
 const leave = 'import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/b.txt", "w").write("artifact of the run")'
 
 describeDocker('erasing a run with files', () => {
-  it('ptc values erase removes the uploads and artifacts of a run, and keeps those of another run', async () => {
-    const env = await TestEnvironment.start({ backend: 'docker', tools: [] })
+  it('ptc values erase removes the files of a run, and keeps those of another run', async () => {
+    const exported = defineTool({
+      name: 'exported',
+      description: 'Returns a file.',
+      input: z.object({}),
+      output: file(),
+      effect: 'read',
+      run: () => ({ name: 'c.txt', data: 'secret of a tool' }),
+    })
+    const env = await TestEnvironment.start({ backend: 'docker', tools: [exported] })
     const clock = new WorkerClock()
     const { address, namespace } = sharedServer()
     const store = { kind: 'local', directory: env.valuesDirectory }
@@ -25,7 +35,7 @@ describeDocker('erasing a run with files', () => {
       { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ...clock.environment },
     )
     const own = await env.ptc.startProgram({
-      source: leave,
+      source: `${leave}\nawait exported()`,
       files: [
         { data: 'secret of the run', path: 'own.txt' },
         { data: 'text of both runs', path: 'shared.txt' },
@@ -39,7 +49,13 @@ describeDocker('erasing a run with files', () => {
       const read = await Promise.all((await listAll(values)).map((value) => readAll(values, value)))
       return read.map((value) => Buffer.from(JSON.parse(value.toString()) as string, 'base64').toString())
     }
-    const texts = ['secret of the run', 'late secret of the run', 'text of both runs', 'artifact of the run']
+    const texts = [
+      'secret of the run',
+      'secret of a tool',
+      'late secret of the run',
+      'text of both runs',
+      'artifact of the run',
+    ]
     expect(await contents()).toEqual(expect.arrayContaining(texts))
     for (const { workflowId } of [own, other])
       await expect.poll(async () => (await env.client.workflow.count(`WorkflowId = '${workflowId}'`)).count).toBe(1)
@@ -49,6 +65,7 @@ describeDocker('erasing a run with files', () => {
     const left = await contents()
     expect(left).toEqual(expect.arrayContaining(['text of both runs', 'artifact of the run']))
     expect(left).not.toContain('secret of the run')
+    expect(left).not.toContain('secret of a tool')
     expect(left).not.toContain('late secret of the run')
     expect(await project.run('files', 'get', other.workflowId, 'b.txt', '-')).toMatchObject({
       code: 0,

@@ -73,7 +73,7 @@ export const errorTable = {
   SANDBOX_IMAGE_BUILD_FAILED: { retryable: false },
   /** The backend could run code, but can't enforce its limits, or has no seccomp. */
   SANDBOX_UNENFORCED: { retryable: false },
-  /** The run has files for its code, which this backend can't put into a sandbox. */
+  /** The run has files for its code, or a tool that returns files, and this backend can't put them into a sandbox. */
   SANDBOX_FILES_UNSUPPORTED: { retryable: false },
   /** The code of the run may reach hosts, and this backend can't give a sandbox a network. */
   SANDBOX_NETWORK_UNSUPPORTED: { retryable: false },

@@ -171,8 +171,8 @@ export type HostMessage =
       readonly seconds: number
     }
   /**
-   * A step between two cells that writes a part of a file, and what was before it there. `ref`: the part in Base64, as
-   * a JSON string. The runner responds as to a cell.
+   * A step between two cells, or while a cell is suspended, that writes a part of a file, and what was before it there.
+   * `ref`: the part in Base64, as a JSON string. The runner responds as to a cell; one that is suspended stays so.
    */
   | (StepDigest &
       StepRequestFields & {

@@ -89,7 +89,7 @@ function problemOfFileCall({ run, tool: { name }, caller }: AdmittedCall): strin
   if (run.kind === 'embedded' && caller === 'direct')
     return `${name} returns a file, so only the code of a session and agents call it`
   if (!run.config.files)
-    return `${name} returns a file, which this run has no sandbox of its own for. Call it from code, or let another run call it`
+    return `${name} returns a file, and this run has no sandbox of its own for it. Call it from code`
   return run.files.isFull ? `the run has ${maxFiles} files, and may have no more` : undefined
 }
 

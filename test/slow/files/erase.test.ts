@@ -60,6 +60,11 @@ describeDocker('erasing a run with files', () => {
     for (const { workflowId } of [own, other])
       await expect.poll(async () => (await env.client.workflow.count(`WorkflowId = '${workflowId}'`)).count).toBe(1)
 
+    const list = await project.run('files', 'list', own.workflowId)
+    const [path = ''] = /\/tmp\/in\/tools\/[0-9a-f]{16}\/c\.txt/.exec(list.stdout) ?? []
+    expect(await project.run('files', 'get', own.workflowId, path, '-')).toMatchObject({ stdout: 'secret of a tool' })
+    expect((await project.run('show', own.workflowId)).stdout).toContain(`→ ${path}  text/plain · 16 B`)
+
     clock.setOffset(61_000)
     expect(await project.run('values', 'erase', own.workflowId)).toMatchObject({ code: 0 })
     const left = await contents()

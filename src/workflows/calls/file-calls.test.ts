@@ -69,7 +69,7 @@ it('the run has the file of a call, counts its bytes, and lets no worker execute
   expect(outcome).toEqual({ status: 'ok', value: stored('a').path, file: stored('a') })
   expect(calls.run.files.all).toEqual([stored('a')])
   expect(calls.run.state.storedBytes).toBe(40)
-  const [[, [input] = []] = []] = vi.mocked(scheduleActivity).mock.calls
+  const input = vi.mocked(scheduleActivity).mock.calls[0]?.[1][0]
   expect(input).toMatchObject({ returnsFile: true, limits: { tmpBytes: expect.any(Number) } })
   expect(input).not.toHaveProperty('followUp')
 })

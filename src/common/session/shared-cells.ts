@@ -64,6 +64,8 @@ export type CellResult =
       readonly output: string | TextParts
       /** What became of artifacts and uploads. Absent: there were none. */
       readonly kept?: KeptFiles
+      /** Files that tools have returned to the code. Absent: none. */
+      readonly returned?: readonly StoredFile[]
       /** The labels of the output. Absent: none. */
       readonly labels?: DataLabels
       /** Tool calls that the cell made. */

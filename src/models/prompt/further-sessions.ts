@@ -32,8 +32,8 @@ export function shareFileToolOf(sessions: readonly FurtherSession[]): ModelTool 
   return {
     name: shareFileTool,
     description:
-      `Gives a file that code has left in ${outputFolder} of one sandbox to all of them: it is in ${sharedFolder} before ` +
-      'their next code.',
+      `Gives a file that code has left in ${outputFolder} of one sandbox, or that a tool has returned, to all of them: it ` +
+      `is in ${sharedFolder} before their next code.`,
     inputSchema: {
       type: 'object',
       properties: {

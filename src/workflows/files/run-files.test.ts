@@ -189,6 +189,16 @@ describe('the files that tools return', () => {
     expect(files.problemOf([a, b], 1_000_000)).toBe('a run may have 500 files, not 501')
   })
 
+  it('a file that code of another sandbox has is listed, and written nowhere until it is shared', () => {
+    const files = new RunFiles({ uploads: [] })
+    files.addReturnedElsewhere(returned)
+    expect(files.takeReturned(true)).toEqual([])
+    expect(files.takeReturned(true)).toEqual([])
+    expect(files.all).toEqual([returned])
+    expect(files.share(returned.path, 1_000)).toMatchObject({ path: '/tmp/in/shared/tools/0123456789abcdef/a.csv' })
+    expect(files.takeUnwritten(false)).toMatchObject([{ parts: returned.parts }])
+  })
+
   it('a file that a rule on data holds back is written, and not listed', () => {
     const files = new RunFiles({ uploads: [] })
     files.addReturned(returned, false)

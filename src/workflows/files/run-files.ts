@@ -11,6 +11,8 @@
  */
 import type { PendingBlock } from '../../common/agent/messages.js'
 import {
+  inputFolder,
+  isToolFile,
   type KeptFiles,
   maxFiles,
   outputFolder,
@@ -35,8 +37,11 @@ const maxImagesOfCell = 4
 /** A file that a tool has returned. */
 interface ReturnedFile {
   readonly file: StoredFile
-  /** `in_cell`: the sandbox has it from a step of the current cell, and loses it when this cell is dropped. */
-  readonly state: 'unwritten' | 'in_cell' | 'written'
+  /**
+   * `in_cell`: the sandbox has it from a step of the current cell, and loses it when this cell is dropped. `elsewhere`:
+   * the code of a further session of the run has it, and the own sandbox does not need it.
+   */
+  readonly state: 'unwritten' | 'in_cell' | 'written' | 'elsewhere'
   /** A rule on data holds it back from those who get the answer. Absent: none does. */
   readonly isHeld?: true
 }
@@ -74,12 +79,16 @@ export class RunFiles {
     return this.#config && this.#state
   }
 
-  /** The files of the run, the latest of each path, without artifacts that were given to all sandboxes. */
+  /** The files of the run, the latest of each path, without those that were given to all sandboxes. */
   get all(): readonly StoredFile[] {
     const { uploads, artifacts } = this.#state
     const ofClients = uploads.filter(({ path }) => !path.startsWith(`${sharedFolder}/`))
-    const returned = this.#returned.flatMap(({ file, isHeld }) => (isHeld ? [] : [file]))
-    return [...ofClients, ...returned, ...artifacts]
+    return [...ofClients, ...this.returned, ...artifacts]
+  }
+
+  /** The files of tools, without those that a rule on data holds back. */
+  get returned(): readonly StoredFile[] {
+    return this.#returned.flatMap(({ file, isHeld }) => (isHeld ? [] : [file]))
   }
 
   /** Whether the run may have no further file of a tool. */
@@ -126,15 +135,17 @@ export class RunFiles {
   }
 
   /**
-   * Gives an artifact to all sandboxes of the run, as an upload in {@link sharedFolder}. The model knows it.
+   * Gives an artifact, or a file of a tool, to all sandboxes of the run, as an upload in {@link sharedFolder}. The model
+   * knows it.
    *
    * @param path among the files of the run
    * @returns the stored file; a text that says why it can't be given
    */
   share(path: string, tmpBytes: number): StoredFile | string {
-    const found = this.#state.artifacts.find((file) => file.path === path)
+    const found = [...this.#state.artifacts, ...this.returned].find((file) => file.path === path)
     if (!found) return 'no such file was kept'
-    const shared = { ...found, path: `${sharedFolder}${path.slice(outputFolder.length)}` }
+    const { length } = isToolFile(found) ? inputFolder : outputFolder
+    const shared = { ...found, path: `${sharedFolder}${path.slice(length)}` }
     const problem = this.problemOf([shared], tmpBytes)
     if (problem !== undefined) return problem
     const { news } = this.#state
@@ -162,8 +173,12 @@ export class RunFiles {
 
   /** Adds a file that a tool has returned. @param isListed false: those who may read the answer do not get it */
   addReturned(file: StoredFile, isListed: boolean): void {
-    const others = this.#returned.filter((each) => each.file.path !== file.path)
-    this.#setReturned([...others, { file, state: 'unwritten', ...(!isListed && { isHeld: true }) }])
+    this.#addReturned({ file, state: 'unwritten', ...(!isListed && { isHeld: true }) })
+  }
+
+  /** Adds a file that a tool has returned to the code of a further session of the run. */
+  addReturnedElsewhere(file: StoredFile): void {
+    this.#addReturned({ file, state: 'elsewhere' })
   }
 
   /** Called before a step of the current cell writes the file of a tool. */
@@ -178,8 +193,9 @@ export class RunFiles {
 
   /** Returns the files of tools that the sandbox needs before the next cell: invariant 3. */
   takeReturned(isSandboxEmpty: boolean): readonly StoredFile[] {
-    const needed = this.#returned.filter(({ state }) => isSandboxEmpty || state === 'unwritten')
-    this.#setReturned(this.#returned.map((each) => ({ ...each, state: 'written' })))
+    const own = this.#returned.filter(({ state }) => state !== 'elsewhere')
+    const needed = own.filter(({ state }) => isSandboxEmpty || state === 'unwritten')
+    this.#setReturned(this.#returned.map((each) => (own.includes(each) ? { ...each, state: 'written' } : each)))
     return needed.map(({ file }) => file)
   }
 
@@ -194,6 +210,10 @@ export class RunFiles {
 
   get #returned(): readonly ReturnedFile[] {
     return this.#state.returned ?? []
+  }
+
+  #addReturned(added: ReturnedFile): void {
+    this.#setReturned([...this.#returned.filter(({ file }) => file.path !== added.file.path), added])
   }
 
   #setReturned(returned: readonly ReturnedFile[]): void {

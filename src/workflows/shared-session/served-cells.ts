@@ -98,11 +98,12 @@ export async function runServedCell(
   scope: CancellationScope,
   runtime: CodeRuntime,
   { requester, source, cellLanguage, tools, outputCharacters, labels = {} }: ExecuteCell,
-): Promise<Pick<EndedCell, 'end' | 'output' | 'kept' | 'toolCalls' | 'labels'>> {
+): Promise<Pick<EndedCell, 'end' | 'output' | 'kept' | 'returned' | 'toolCalls' | 'labels'>> {
   const { run } = runtime
   const problem = problemOfCellLanguage(run.config, cellLanguage)
   if (problem !== undefined) throw rejection('RUN_INPUT_INVALID', problem)
   const toolCalls = run.counts.toolCalls
+  const earlier = run.files.returned.map(({ path }) => path)
   const isLimited = tools !== undefined && [...run.tools.keys()].some((name) => !tools.includes(name))
   const own: CodeRuntime = {
     ...runtime,
@@ -117,8 +118,14 @@ export async function runServedCell(
     const { end, output, kept } = await runOrDrop(scope, own, () => runCell(own, { source, language: cellLanguage }))
     const ofOutput = runtime.calls.dataFlow.ofSession
     const ended = { end, output, ...defined({ kept }) }
+    const returned = run.files.returned.filter(({ path }) => !earlier.includes(path))
     const labelled = hasText(ended) ? labelsMember(ofOutput) : {}
-    return { ...ended, toolCalls: run.counts.toolCalls - toolCalls, ...labelled }
+    return {
+      ...ended,
+      ...(returned.length > 0 && { returned }),
+      toolCalls: run.counts.toolCalls - toolCalls,
+      ...labelled,
+    }
   } finally {
     run.progress.servedRun = undefined
   }

@@ -142,7 +142,7 @@ export class SharedSession {
     this.#countCalls(result)
     if (result.type === 'ended') {
       this.#dataFlow.readOutput(result.labels)
-      this.#addArtifacts(result.kept?.files)
+      this.#addFiles(result.kept?.files, result.returned)
     }
     return cellText(result, this.#owner, describe)
   }
@@ -307,10 +307,11 @@ export class SharedSession {
   }
 
   /** The files of a session that others use belong to that session. */
-  #addArtifacts(files: readonly StoredFile[] = []): void {
+  #addFiles(artifacts: readonly StoredFile[] = [], returned: readonly StoredFile[] = []): void {
     const { name, type } = { name: '', ...this.#owner }
-    if (type === 'held')
-      this.#run.files.addArtifacts(files.map((file) => ({ ...file, path: pathInRun(name, file.path) })))
+    if (type !== 'held') return
+    this.#run.files.addArtifacts(artifacts.map((file) => ({ ...file, path: pathInRun(name, file.path) })))
+    for (const file of returned) this.#run.files.addReturnedElsewhere(file)
   }
 
   /** Counts the calls of a cell. The parent counts the calls in its own session. */

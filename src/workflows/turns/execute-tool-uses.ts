@@ -9,6 +9,7 @@ import {
   shareFileTool,
   taskTools,
 } from '../../common/names.js'
+import { isToolFile } from '../../common/files/files.js'
 import { codeLanguagesOf, executeCommandTool, isEnvironmentTool, runCodeTool } from '../../common/run/environment.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { type Externalizable, isExternal } from '../../common/json/external-value.js'
@@ -168,7 +169,9 @@ function shareFile({ files, config }: Run, { names }: SharedSessions, use: ToolU
   if (typeof path !== 'string')
     return toolResult(use, use.input_problem ?? `${shareFileTool} takes {"path": "..."}`, true)
   const absolute = path.startsWith('/') ? path : `${outputFolder}/${path}`
-  const shared = files.share(session === undefined ? absolute : pathInRun(session, absolute), config.limits.tmpBytes)
+  // The path of a file of a tool is the same in each sandbox.
+  const isOfOutput = session !== undefined && !isToolFile({ path: absolute })
+  const shared = files.share(isOfOutput ? pathInRun(session, absolute) : absolute, config.limits.tmpBytes)
   if (typeof shared !== 'string')
     return toolResult(use, `${shared.path} is there for the next code in each sandbox`, false)
   return toolResult(use, `${truncateEnd(absolute, maxPathCharacters)} can't be given: ${shared}`, true)

@@ -140,6 +140,30 @@ print([open(path).read().split()[1] for path in paths] == [f"{n}.csv" for n in r
     await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
   })
 
+  it('code in a further sandbox gets a file, which the run lists', async () => {
+    const { table } = tableTool()
+    const agent = defineAgent({ name: 'main', instructions: 'Work.', sessions: ['etl'] })
+    const inSession = (source: string) => call('execute_code', { code: source, session: 'etl' })
+    const env = await TestEnvironment.start({
+      backend: 'docker',
+      tools: [table],
+      agents: [agent],
+      script: [
+        turn(inSession('path = await table()\nprint(open(path).read().split())')),
+        turn(code(listFiles)),
+        turn(inSession('print(open(path).read() == "name\\na.csv\\n")')),
+        turn(text('done')),
+      ],
+    })
+    const run = await env.ptc.startAgent({ agent: 'main', question: 'Go.' })
+    expect(await run.result()).toMatchObject({ status: 'answered' })
+    const [, second, third] = env.api.requests.map(({ body }) => JSON.stringify(body))
+    expect(second).toContain("['name', 'a.csv']")
+    expect(third).toContain('"[]"')
+    expect(await run.files.list()).toMatchObject([{ path: expect.stringMatching(/a\.csv$/), bytes: 11 }])
+    await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
+  })
+
   it('the live stream, the audit log and the tree tell of a file, without its content', async () => {
     const audited: AuditEvent[] = []
     const write = (event: AuditEvent) => {

@@ -255,16 +255,13 @@ function applyCellReply(
     cell.lossReason = result.message
     return
   }
-  const { end, output, toolCalls, kept = { files: [], lost: [] } } = result
+  const { end, output, toolCalls, kept = { files: [], lost: [] }, returned = [] } = result
   const { session } = cell.owner
   cell.files = kept.files
   cell.lostFiles = kept.lost
   // The files of a session that others use are among the files of that session.
   if (session !== undefined)
-    addFiles(
-      run,
-      kept.files.map((file) => ({ ...file, path: pathInRun(session, file.path) })),
-    )
+    addFiles(run, [...kept.files.map((file) => ({ ...file, path: pathInRun(session, file.path) })), ...returned])
   cell.owner = { ...cell.owner, toolCalls }
   cell.output.push(...(typeof output === 'string' ? [output] : output.parts.filter(isText)).map((text) => ({ text })))
   cell.measures = measuresOf(end)

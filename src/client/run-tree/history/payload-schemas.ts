@@ -243,6 +243,7 @@ export const cellReply = z.object({
       }),
       output: z.union([z.string(), textParts]),
       kept: keptFiles.optional(),
+      returned: z.array(storedFile).optional(),
       toolCalls: z.number(),
     }),
     z.object({ type: z.literal('failed'), message: z.string() }),

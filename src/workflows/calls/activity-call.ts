@@ -74,6 +74,7 @@ async function callFileTool(call: AdmittedCall, execute: () => Promise<JsonValue
   if (!file) return { status: 'tool_error', message: `${tool.name} has returned no file` }
   run.addStoredBytes(bytesOfFiles([file]))
   const ofFile = calls.dataFlow.labelsOfResult({ tool: tool.name, turn: position.turn }, labels)
+  calls.dataFlow.addFile(ofFile)
   run.files.addReturned(file, calls.dataFlow.decide('answer', ofFile).action === 'allow')
   return { status: 'ok', value, file }
 }

@@ -93,6 +93,15 @@ it.each([
   expect(scheduleActivity).not.toHaveBeenCalled()
 })
 
+it('a file has its labels for the code of the session, also when the model has called the tool', async () => {
+  const rules = [{ labels: ['pii'], tools: ['send'], action: 'deny' }]
+  const calls = callsOf('agent', { files: { uploads: [] }, dataFlow: { rules, labels: { render: ['pii', 'other'] } } })
+  returns('a')
+  await call(calls, 'direct')
+  expect(calls.dataFlow.ofSession).toEqual({ pii: 'render in turn 1' })
+  expect(calls.dataFlow.ofModel).toEqual({ pii: 'render in turn 1' })
+})
+
 it('the code of a session in a workflow of a user may call it', async () => {
   returns('a')
   expect(await call(callsOf('embedded'), 'code_execution')).toMatchObject({ status: 'ok' })

@@ -83,7 +83,8 @@ export async function runCell(runtime: CodeRuntime, { source, language, toolUseI
     waitedBefore: calls.waitedMs,
   }
   runtime.pendingCalls.beginCell()
-  calls.dataFlow.beginCell(runtime.session.isEmpty, runtime.labelsOfAuthor)
+  // A session without variables gets the files of tools again.
+  calls.dataFlow.beginCell(runtime.session.isEmpty && !run.files.hasReturned, runtime.labelsOfAuthor)
   const lost = await writeFiles(runtime)
   // The tools are checked only against the current cell. So the tasks and timers of a cell with fewer tools must end
   // with it.

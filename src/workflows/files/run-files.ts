@@ -91,6 +91,11 @@ export class RunFiles {
     return this.#returned.flatMap(({ file, isHeld }) => (isHeld ? [] : [file]))
   }
 
+  /** Whether the sandbox has files of tools, or will have them. */
+  get hasReturned(): boolean {
+    return this.#returned.some(({ state }) => state !== 'elsewhere')
+  }
+
   /** Whether the run may have no further file of a tool. */
   get isFull(): boolean {
     return this.#state.uploads.length + this.#returned.length + this.#returning >= maxFiles

@@ -119,7 +119,7 @@ export async function runServedCell(
     const ofOutput = runtime.calls.dataFlow.ofSession
     const ended = { end, output, ...defined({ kept }) }
     const returned = run.files.returned.filter(({ path }) => !earlier.includes(path))
-    const labelled = hasText(ended) ? labelsMember(ofOutput) : {}
+    const labelled = hasText(ended) || returned.length > 0 ? labelsMember(ofOutput) : {}
     return {
       ...ended,
       ...(returned.length > 0 && { returned }),

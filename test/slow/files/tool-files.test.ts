@@ -214,6 +214,37 @@ print([open(path).read().split()[1] for path in paths] == [f"{n}.csv" for n in r
     await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
   })
 
+  it('the label of a file stays with the code when the cell that got it is lost', async () => {
+    const sent: unknown[] = []
+    const send = tool('send', ({ text: data }) => {
+      sent.push(data)
+      return null
+    })
+    const pii = defineTool({
+      name: 'pii',
+      description: 'Personal data.',
+      input: z.object({}),
+      output: file(),
+      effect: 'read',
+      labels: ['pii'],
+      run: () => ({ name: 'a.csv', data: 'Ada' }),
+    })
+    const env = await TestEnvironment.start({
+      backend: 'docker',
+      tools: [send, pii],
+      dataFlow: { rules: [{ labels: ['pii'], tools: ['send'], action: 'deny' }] },
+      script: [
+        turn(code('import os\nawait pii()\nos._exit(1)')),
+        turn(code('import glob\nawait send(text=open(glob.glob("/tmp/in/tools/*/*")[0]).read())')),
+        answerResult,
+      ],
+    })
+    const run = await env.ptc.startAgent({ question: 'Send.' })
+    expect(await run.result()).toMatchObject({ answer: expect.stringContaining('denies data labelled pii') })
+    expect(sent).toEqual([])
+    await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
+  })
+
   it('a file is in a container that was parked and lost', async () => {
     const { table, names } = tableTool()
     const env = await TestEnvironment.start({

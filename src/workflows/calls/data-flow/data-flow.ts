@@ -128,10 +128,16 @@ export class DataFlow {
     return Object.fromEntries([...own, ...ofResult].map((label) => [label, `${tool} in turn ${turn}`]))
   }
 
+  /** Adds the labels of a file that a tool has returned: whoever called it, the code of the session can read it. */
+  addFile(labels: DataLabels): void {
+    const named = Object.entries(labels).filter(([label]) => this.#namedLabels.includes(label))
+    if (named.length > 0) this.#session = { ...Object.fromEntries(named), ...this.#session }
+  }
+
   /**
    * Called before a cell.
    *
-   * @param isEmptySession the session has no variables: invariant 3
+   * @param isEmptySession the session has no variables, and no files of tools: invariant 3
    * @param ofAuthor the labels of the model that has written the code, if it is another one: invariant 2
    */
   beginCell(isEmptySession: boolean, ofAuthor: DataLabels = this.#model): void {

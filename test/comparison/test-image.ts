@@ -7,8 +7,9 @@ export const docker = new Dockerode()
  * The sandbox image of this runner with tests of a language; built once for each runner.
  *
  * @param install a script for sh, which root runs
+ * @param binds files of this machine that the script can read, as for `docker run --volume`
  */
-export async function ensureTestImage(repo: string, install: string): Promise<string> {
+export async function ensureTestImage(repo: string, install: string, binds: readonly string[] = []): Promise<string> {
   const backend = createDockerBackend()
   const { image } = await backend.ensureImage()
   await backend.close()
@@ -29,7 +30,7 @@ export async function ensureTestImage(repo: string, install: string): Promise<st
     Entrypoint: ['/bin/sh', '-c', install],
     Cmd: [],
     Tty: true,
-    HostConfig: network === undefined ? {} : { NetworkMode: network },
+    HostConfig: { Binds: [...binds], ...(network !== undefined && { NetworkMode: network }) },
   })
   try {
     const output = await container.attach({ stream: true, stdout: true, stderr: true })

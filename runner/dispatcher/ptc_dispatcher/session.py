@@ -83,7 +83,7 @@ class Session:
         self.reaper.start(loop)
         await self.server.start()
         if self.tunnel is not None:
-            os.environ.update(await self.tunnel.start(int(os.environ.pop(PROXY_PORT))))
+            await self.tunnel.start(int(os.environ.pop(PROXY_PORT)))
         try:
             while self.exit_status is None:
                 frame = await self.host.next_step("cell")

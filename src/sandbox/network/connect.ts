@@ -110,7 +110,9 @@ async function nextChunk(stream: Duplex, signal: AbortSignal): Promise<Buffer | 
 }
 
 async function dial({ destination: { host, port }, addresses, signal }: Admitted): Promise<Socket> {
-  const socket = connect({ host, port, lookup: pinnedLookup(addresses), allowHalfOpen: true, signal })
+  // A short message of a WebSocket does not wait until the server has acknowledged the one before it.
+  const options = { lookup: pinnedLookup(addresses), allowHalfOpen: true, noDelay: true, signal }
+  const socket = connect({ host, port, ...options })
   socket.on('error', () => undefined)
   socket.setTimeout(connectTimeoutMs, () => socket.destroy(new Error('timeout')))
   try {

@@ -71,6 +71,10 @@ console.log(await fetch('https://other.test/').catch(() => 'refused'))`
     expect(await run(`python3 -c "import urllib.request; print(urllib.request.urlopen('${plain}').read())"`)).toBe(
       "b'plain'\n",
     )
+    const bundle = '/etc/ssl/certs/ca-certificates.crt'
+    expect(await run('echo $SSL_CERT_FILE $REQUESTS_CA_BUNDLE $PIP_CERT $NODE_EXTRA_CA_CERTS')).toBe(
+      `${Array(4).fill(bundle).join(' ')}\n`,
+    )
     expect(await run('echo $HTTP_PROXY $https_proxy $NO_PROXY $NODE_USE_ENV_PROXY')).toBe(
       'http://127.0.0.1:3128 http://127.0.0.1:3128 localhost,127.0.0.1 1\n',
     )

@@ -21,6 +21,7 @@ sandbox has no other interface, and the worker trusts no message.
 """
 
 import asyncio
+import os
 import socket
 import struct
 from base64 import b64decode, b64encode
@@ -29,6 +30,10 @@ from collections import deque
 WINDOW_BYTES = 128 * 1024
 DATA_BYTES = 32 * 1024  # of one message
 MAXIMUM_CONNECTIONS = 64
+# The certificates that the system of the image trusts, such as those of a company, and the variables of clients that would
+# use a list of their own.
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "NODE_EXTRA_CA_CERTS")
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: the end of the socket is a reset
 
 
@@ -40,14 +45,18 @@ class Tunnel:
         self.last_number = 0
 
     async def start(self, port):
-        """Listens, and returns the environment variables with which programs find the proxy."""
+        """Listens, and sets the environment variables with which programs find the proxy, and trust servers."""
         server = await asyncio.start_server(
             self._serve, "127.0.0.1", port, limit=DATA_BYTES, backlog=MAXIMUM_CONNECTIONS
         )
         host, port = server.sockets[0].getsockname()
         proxy, direct = f"http://{host}:{port}", f"localhost,{host}"
         names = {"http_proxy": proxy, "https_proxy": proxy, "no_proxy": direct}
-        return {**names, **{name.upper(): value for name, value in names.items()}, "NODE_USE_ENV_PROXY": "1"}
+        upper = {name.upper(): value for name, value in names.items()}
+        os.environ.update({**names, **upper, "NODE_USE_ENV_PROXY": "1"})
+        if os.path.exists(CERTIFICATES):
+            for name in CERTIFICATE_VARIABLES:
+                os.environ.setdefault(name, CERTIFICATES)
 
     def attach(self, fence):
         self.owner = fence

@@ -32,6 +32,7 @@ const optionNames = [
   'session',
   'activeSkills',
   'limits',
+  'network',
   'budget',
   'tools',
   'context',

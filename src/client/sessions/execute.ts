@@ -22,6 +22,7 @@ import {
   maxExecuteSourceBytes,
   type SessionInput,
 } from '../../common/session/session.js'
+import type { JsonValue } from '../../common/json/json.js'
 import type { RunTree } from '../run-tree/index.js'
 import { checkInput, checkKeys } from '../start/check-input.js'
 import { storeUploads } from '../files/store-uploads.js'
@@ -40,7 +41,7 @@ import { withRequestSignal } from '../temporal/request-signal.js'
 
 export interface ExecuteOptions extends Pick<
   ProgramInput,
-  'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'
+  'sandbox' | 'language' | 'limits' | 'network' | 'tools' | 'context' | 'input'
 > {
   /**
    * Files for the code, in `/tmp/in`. The first execution of a session with files, also with none of them (`[]`), gives
@@ -83,6 +84,7 @@ const optionNames = [
   'cellLanguage',
   'environment',
   'limits',
+  'network',
   'tools',
   'context',
   'input',
@@ -211,6 +213,7 @@ async function execute(
     cellLanguage,
     environment,
     limits,
+    network,
     tools,
     context,
     input,
@@ -221,16 +224,19 @@ async function execute(
     leaveSignal,
   } = options
   const workflowId = sessionWorkflowId(taskQueue, name)
-  checkInput('execution', { source, sandbox, language, cellLanguage, environment, limits, tools, context, input })
+  const settings = { sandbox, language, environment, limits, network, tools, context, input }
+  checkInput('execution', { source, cellLanguage, ...settings })
   checkSource(source)
   if (input !== undefined) checkSize(source, input, client.options.loadedDataConverter)
   const reliedOn = {
     ...defined({ sandbox, language: language && languageNameOf(language), context }),
     ...(input !== undefined && { inputDigest: digestJson(input) }),
+    // Without members that are undefined.
+    ...(network !== undefined && { networkDigest: digestJson(JSON.parse(JSON.stringify(network)) as JsonValue) }),
   }
   const overrides = {
     ...reliedOn,
-    ...defined({ limits, tools, input, environment }),
+    ...defined({ limits, network, tools, input, environment }),
     ...(files && { files: [] }),
   }
   const updateId = randomUUID()

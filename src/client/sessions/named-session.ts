@@ -12,7 +12,7 @@ import { type ExecuteOptions, executeInSession, type SessionExecution } from './
 /** Options of the session, which apply when its first use starts it. */
 export type NamedSessionOptions = Pick<
   ExecuteOptions,
-  'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'
+  'sandbox' | 'language' | 'limits' | 'network' | 'tools' | 'context' | 'input'
 >
 
 /** Options of one use. */
@@ -74,6 +74,7 @@ const optionNames = [
   'sandbox',
   'language',
   'limits',
+  'network',
   'tools',
   'context',
   'input',

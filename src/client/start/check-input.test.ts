@@ -12,6 +12,8 @@ describe('checkInput', () => {
     ['agent', { question: 'why?', thinking: { budgetTokens: 1_024 }, effort: 'xhigh' }],
     ['agent', { question: 'why?', thinking: 'off', temperature: 0 }],
     ['program', { source: 'print(1)', limits: { cellSeconds: 1.5 } }],
+    ['program', { source: '1', network: false }],
+    ['agent', { question: 'why?', network: { allow: ['a.test', { host: '*.b.test', headers: { a: 'b' } }] } }],
     ['agent', { question: 'why?', agent: 'clerk', tools: [], context: { tenant: 'acme' }, input: null }],
   ] as const)('checkInput accepts: %s %j', (kind, input) => {
     expect(() => checkInput(kind, input)).not.toThrow()
@@ -25,6 +27,19 @@ describe('checkInput', () => {
     ['agent', { question: 'why?', limits: { turn: 1 } }, 'limits: unknown key "turn". Did you mean "turns"?'],
     ['agent', { question: 'why?', limits: { turns: 0 } }, expect.stringMatching(/>=1\n.*limits\.turns/)],
     ['agent', { question: 'why?', limits: { callsInFlight: 5_000 } }, expect.stringContaining('at most 1,000')],
+    ['agent', { question: 'why?', network: true }, expect.stringContaining('at network')],
+    ['program', { source: '1', network: { alow: [] } }, expect.stringMatching(/"alow"\n.*at network/)],
+    [
+      'program',
+      { source: '1', network: { allow: ['http://a.test'] } },
+      expect.stringMatching(/a host.*\n.*allow\[0\]/),
+    ],
+    [
+      'program',
+      { source: '1', network: { allow: [{ host: 'a.test', methods: ['get'] }] } },
+      expect.stringMatching(/capital.*\n.*network\.allow\[0\]\.methods\[0\]/),
+    ],
+    ['agent', { question: 'why?', network: { allow: Array(1_001).fill('a.test') } }, expect.stringContaining('1000')],
     ['agent', { question: 7 }, expect.stringMatching(/expected string.*\n.*question/)],
     [
       'agent',

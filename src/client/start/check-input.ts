@@ -11,7 +11,7 @@ import { runOptionFields } from '../../config/run/run-options.js'
 const text = z.string()
 const { agent, budget, input, mode, model, temperature, thinking, effort, session, environment, ...rest } =
   runOptionFields
-const { activeSkills, files: _, image: __, network: ___, ...others } = rest
+const { activeSkills, files: _, image: __, ...others } = rest
 const { clientTools, instructions, maxTokens, outputSchema, toolChoice, stopSequences, isPlain, ...common } = others
 
 // `storeAttachments` checks each attachment, and `storeUploads` each file.

@@ -27,6 +27,11 @@ export interface RunOptions {
    */
   readonly language?: LanguageChoice
   readonly limits?: Partial<Limits>
+  /**
+   * Hosts that the code may reach, or `false` for none. Default: those of the agent, or as configured. An entry whose
+   * headers name a credential must be an entry of the configuration or of an agent. docs/guides/network.md
+   */
+  readonly network?: NetworkOption | false
   /** Names of the tools of the run. Default: the tools of its agent, or all tools. */
   readonly tools?: readonly string[]
   /**
@@ -132,14 +137,12 @@ export type RunConfigInput = SingleRunOptions &
     readonly environment?: true
     /** The image of a session that a run holds. Other runs have that of their agent, or as configured. */
     readonly image?: ImageChoice
-    /** The network of such a session. */
-    readonly network?: NetworkOption | false
   }
 
 /** Options of a run that its clones have, too. A clone has no tool that starts clones, and answers with a text. */
 export interface CloneOptions
   extends
-    Pick<AgentInput, 'agent' | 'model' | 'tools' | 'limits'>,
+    Pick<AgentInput, 'agent' | 'model' | 'tools' | 'limits' | 'network'>,
     Pick<ClientOptions, 'instructions' | 'maxTokens'>,
     ModelSettings {
   readonly isClone: true

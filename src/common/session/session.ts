@@ -8,7 +8,6 @@
 
 import type { JsonObject, JsonValue } from '../json/json.js'
 import type { Limits } from '../run/limits.js'
-import type { NetworkOption } from '../run/network.js'
 import type { ImageChoice } from '../run/sandbox-image.js'
 import type { CellOutcome } from '../calls/outcomes.js'
 import type { BackendChoice, ToolSet, ToolSetId } from '../run/run-config.js'
@@ -78,11 +77,12 @@ export interface SessionInput extends Omit<RunOptions, 'model'> {
   /** The run that holds the session, and its name for it. Absent: no run does, and any run may use it. */
   readonly heldBy?: { readonly workflowId: string; readonly name: string }
   readonly image?: ImageChoice
-  readonly network?: NetworkOption | false
   /** Data for the code, in variable `input_data`. */
   readonly input?: JsonValue
   /** Digest of `input`. */
   readonly inputDigest?: string
+  /** Digest of `network`. */
+  readonly networkDigest?: string
   /** Set only for a session with files: none, because each execution brings its own. */
   readonly files?: readonly StoredFile[]
 }
@@ -107,6 +107,8 @@ export interface ExecuteInput {
   readonly files?: readonly StoredFile[]
   /** Digest of the expected input data. A session with other input data refuses the execution. */
   readonly inputDigest?: string
+  /** Digest of the expected option `network`. A session that was started with another one refuses the execution. */
+  readonly networkDigest?: string
 }
 
 /** Result of update `execute`. */

@@ -5,6 +5,7 @@ import { PtcError } from '../../common/errors.js'
 import type { NetworkOption, NetworkRules, NetworkTarget } from '../../common/run/network.js'
 import { didYouMean } from '../../common/text/unknown-keys.js'
 import { isAllowableAddress, parseAuthority } from '../../sandbox/network/policy.js'
+import { listOf } from '../../tools/validation/bounded-schemas.js'
 import { credentialNamesIn } from '../../tools/sources/credential-references.js'
 
 const defaultRequestsPerMinute = 600
@@ -69,12 +70,28 @@ const hostWithConditions = z
     ...(https && { https }),
   }))
 
+/** Accepts what the schema for a value accepts, and reports its problems: those of a union would say nothing. */
+const chosen = <Output>(schemaFor: (value: unknown) => z.ZodType<Output>) =>
+  z.unknown().transform((value, context): Output => {
+    const { success, data, error } = schemaFor(value).safeParse(value)
+    if (success) return data
+    for (const { path, message } of error.issues) context.addIssue({ code: 'custom', path: [...path], message })
+    return z.NEVER
+  })
+
+const entry = chosen((value) => (typeof value === 'string' ? hostPattern : hostWithConditions))
+
 /** Accepts the option `network`. */
 export const networkOption = z.strictObject({
-  allow: z.array(z.union([hostPattern, hostWithConditions])).max(1_000),
+  allow: listOf(entry, 1_000),
   requestsPerMinute: z.int().min(1).max(10_000).default(defaultRequestsPerMinute),
   bytesPerRequest: z.int().min(1).default(defaultBytesPerRequest),
 }) satisfies z.ZodType<NetworkRules>
+
+/** Accepts the option `network` of a run. */
+export const networkOrNone = chosen<NetworkRules | false>((value) =>
+  value === false ? z.literal(false) : networkOption,
+)
 
 /**
  * Reads the option of an agent.
@@ -87,9 +104,14 @@ export function networkRules(option: NetworkOption, where: string): NetworkRules
   throw new PtcError('CONFIG_INVALID', `the network of ${where} is not valid:\n${z.prettifyError(error)}`)
 }
 
+/** Names of the credentials in the headers of a target. */
+export function credentialNamesOf({ headers = {} }: NetworkTarget): readonly string[] {
+  return credentialNamesIn(Object.values(headers))
+}
+
 /** @throws PtcError CONFIG_INVALID when a header names a credential that has no source */
 export function checkNetworkCredentials({ allow }: NetworkRules, names: readonly string[], where: string): void {
-  const needed = credentialNamesIn(allow.flatMap(({ headers = {} }) => Object.values(headers)))
+  const needed = allow.flatMap(credentialNamesOf)
   const missing = needed.find((name) => !names.includes(name))
   if (missing === undefined) return
   throw new PtcError(
@@ -108,7 +130,7 @@ export function describeNetwork({ allow }: NetworkRules): string {
   return [...texts.slice(0, maxDescribedHosts), ...(rest > 0 ? [`${rest} others`] : [])].join(', ')
 }
 
-function describeTarget({ host, subdomains, port, methods, headers, https }: NetworkTarget): string {
+export function describeTarget({ host, subdomains, port, methods, headers, https }: NetworkTarget): string {
   const name = `${subdomains ? '*.' : ''}${isIP(host) === 6 ? `[${host}]` : host}${port === undefined ? '' : `:${port}`}`
   const conditions = [
     ...((https ?? methods ?? headers) ? ['by http:// URLs only'] : []),

@@ -1,10 +1,12 @@
-import type { Agent } from '../../agents/index.js'
+import type { Agent, Agents } from '../../agents/index.js'
 import { hostedBackend } from '../../common/agent/hosted-code.js'
 import { PtcError } from '../../common/errors.js'
-import type { NetworkOption, NetworkRules } from '../../common/run/network.js'
+import { canonicalJson } from '../../common/json/canonical-json.js'
+import type { JsonObject } from '../../common/json/json.js'
+import type { NetworkOption, NetworkRules, NetworkTarget } from '../../common/run/network.js'
 import type { BackendChoice, SessionOwner } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
-import { networkRules } from '../options/network.js'
+import { credentialNamesOf, describeTarget, networkRules } from '../options/network.js'
 
 /** The part of a worker's configuration about the network of code. */
 export interface NetworkConfiguration {
@@ -12,33 +14,36 @@ export interface NetworkConfiguration {
   readonly network: NetworkRules | undefined
   /** Names of backends whose sandboxes can't have a network. */
   readonly backendsWithoutNetwork: readonly string[]
+  readonly agents: Agents
 }
 
 /**
- * Returns the network of the code of a run: that of its agent, or as configured. Code in the session of another workflow
- * has the network of that session.
+ * Returns the network of the code of a run: that of its client, or of its agent, or as configured. Code in the session of
+ * another workflow has the network of that session.
  *
- * @throws PtcError SANDBOX_NETWORK_UNSUPPORTED; RUN_INPUT_INVALID for an agent with a network of its own in the session
- *   of another workflow; CONFIG_INVALID
+ * @throws PtcError SANDBOX_NETWORK_UNSUPPORTED; RUN_INPUT_INVALID for a network of its own in the session of another
+ *   workflow, and for a client that uses a credential in a way of its own; CONFIG_INVALID
  */
 export function chooseNetwork(
   configuration: NetworkConfiguration,
-  { network: own }: Pick<RunConfigInput, 'network'>,
+  { network: requested, isClone }: Pick<RunConfigInput, 'network' | 'isClone'>,
   agent: Agent | undefined,
   { backend, sessionOwner }: { readonly backend: BackendChoice; readonly sessionOwner: SessionOwner | undefined },
 ): NetworkRules | undefined {
+  const ofAgent = `agent ${agent?.name ?? ''}`
   if (sessionOwner) {
-    if (agent?.network === undefined) return undefined
+    // A clone is in the session of a run with the same network.
+    if (isClone || (requested ?? agent?.network) === undefined) return undefined
     throw new PtcError(
       'RUN_INPUT_INVALID',
-      `agent ${agent.name} has \`network\`, and its code runs in another session`,
-      {
-        hint: 'Code has the network of its session: remove `network` of the agent, or give it a sandbox of its own.',
-      },
+      `${requested === undefined ? ofAgent : 'the run'} has \`network\`, and its code runs in another session`,
+      { hint: 'Code has the network of its session: remove `network`, or give the run a sandbox of its own.' },
     )
   }
-  if (own !== undefined) return networkOf(configuration, own, backend, 'the session')
-  return networkOf(configuration, agent?.network, backend, `agent ${agent?.name ?? ''}`)
+  if (requested === undefined) return networkOf(configuration, agent?.network, backend, ofAgent)
+  const rules = networkOf(configuration, requested, backend, 'the run')
+  if (rules) checkCredentialUse(rules.allow, configuration)
+  return rules
 }
 
 /**
@@ -58,6 +63,43 @@ export function networkOf(
   if (rules === undefined || rules.allow.length === 0) return undefined
   if (backend !== hostedBackend && !backendsWithoutNetwork.includes(backend)) return rules
   throw new PtcError('SANDBOX_NETWORK_UNSUPPORTED', `the sandbox ${backend} can't have a network`, {
-    hint: 'Choose another sandbox, such as docker, or an agent with `network: false`.',
+    hint: 'Choose another sandbox, such as docker, or `network: false` for the agent or the run.',
   })
+}
+
+/**
+ * A client that starts runs does not know the credentials of the workers, and could send them to a host of its own. So it
+ * uses one as the configuration or one of its agents does.
+ *
+ * @throws PtcError RUN_INPUT_INVALID
+ */
+function checkCredentialUse(requested: readonly NetworkTarget[], { network, agents }: NetworkConfiguration): void {
+  const used = requested.filter(usesCredential)
+  if (used.length === 0) return
+  const known = [...(network?.allow ?? []), ...agents.names.flatMap((name) => targetsOf(agents.require(name)))]
+  const knownTexts = new Set(known.filter(usesCredential).map(textOf))
+  const refused = used.find((each) => !knownTexts.has(textOf(each)))
+  if (refused === undefined) return
+  const names = credentialNamesOf(refused).join(', ')
+  throw new PtcError(
+    'RUN_INPUT_INVALID',
+    `the network of the run uses credential ${names} for ${describeTarget(refused)}, and neither the configuration nor an agent has this entry`,
+    { hint: 'Add the entry to `network` of the configuration or of an agent.' },
+  )
+}
+
+/** The hosts of an agent, in all of its sandboxes. */
+function targetsOf({ name, network, sessions }: Agent): readonly NetworkTarget[] {
+  return [network, ...sessions.map((session) => session.network)].flatMap((option) =>
+    option ? networkRules(option, `agent ${name}`).allow : [],
+  )
+}
+
+function usesCredential(target: NetworkTarget): boolean {
+  return credentialNamesOf(target).length > 0
+}
+
+function textOf(target: NetworkTarget): string {
+  // It consists of JSON: a checked option.
+  return canonicalJson(target as unknown as JsonObject)
 }

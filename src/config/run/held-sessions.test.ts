@@ -5,6 +5,7 @@ import { type AgentSession, createAgents, defineAgent } from '../../agents/index
 import type { PtcError } from '../../common/errors.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import { createRegistry } from '../../tools/registry.js'
+import { defined } from '../../common/defined.js'
 import { resolveRun } from './resolve-run.js'
 
 const registry = createRegistry([tool('lookup', () => null)])
@@ -61,6 +62,16 @@ describe('the further sandboxes of a run', () => {
       { name: 'web', language: 'python', network, networkDescription: 'api.example.com' },
       { name: 'closed', language: 'python', network: false },
     ])
+  })
+
+  it('have the network that the client chooses in place of that of the agent, and none when it allows none', () => {
+    const sessions = { etl: {}, web: { network }, closed: { network: false } } as const
+    const ofClient = (requested: RunConfigInput['network']) =>
+      resolve({ sessions, ofAgent: { network }, options: defined({ network: requested }) })?.map((each) => each.network)
+    const other = { allow: ['other.test'] }
+    expect(ofClient(undefined)).toEqual([network, network, false])
+    expect(ofClient(other)).toEqual([other, network, false])
+    expect(ofClient(false)).toEqual([false, false, false])
   })
 
   it('are those of runs with a model only', () => {

@@ -31,7 +31,7 @@ interface OwnSandbox {
 export function heldSessionsOf(
   configuration: NetworkConfiguration,
   agent: Agent,
-  { clientTools }: RunConfigInput,
+  { clientTools, network: requested }: RunConfigInput,
   own: OwnSandbox,
 ): readonly HeldSession[] | undefined {
   if (agent.sessions.length === 0) return undefined
@@ -53,7 +53,8 @@ export function heldSessionsOf(
     const chosen = session.language ?? own.language
     const language = own.hasEnvironment ? withEnvironment(chosen) : chosen
     checkLanguage(language, sandbox)
-    const network = session.network ?? agent.network
+    // A client that allows no network means all sandboxes. Its hosts are in place of those of the agent.
+    const network = requested === false ? false : (session.network ?? requested ?? agent.network)
     const rules = networkOf(configuration, network, sandbox, `session ${name} of agent ${agent.name}`)
     return {
       name,

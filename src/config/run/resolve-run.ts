@@ -196,10 +196,10 @@ function availableTools(
 function cloneOptionsOf(options: RunConfigInput, tools: ToolRegistry): CloneOptions | undefined {
   const cloneless = withoutClones(tools, tools.names)
   if (cloneless.length === tools.names.length) return undefined
-  const { agent, model, limits, instructions, maxTokens, temperature, thinking, effort } = options
+  const { agent, model, limits, network, instructions, maxTokens, temperature, thinking, effort } = options
   const settings = { temperature, thinking, effort } satisfies { [Key in keyof Required<ModelSettings>]: unknown }
   return {
-    ...defined({ agent, model, limits, instructions, maxTokens, ...settings }),
+    ...defined({ agent, model, limits, network, instructions, maxTokens, ...settings }),
     // A clone never has more tools than the run.
     ...(options.tools && { tools: cloneless }),
     isClone: true,

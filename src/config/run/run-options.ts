@@ -16,7 +16,7 @@ import { describeIssues } from '../../tools/validation/describe-issues.js'
 import { budgetSchema } from '../options/budget.js'
 import { languageOption } from '../options/language.js'
 import { limitsSchema } from '../options/limits.js'
-import { networkOption } from '../options/network.js'
+import { networkOrNone } from '../options/network.js'
 import { modelSettingFields } from '../../models/options/model-settings.js'
 
 const name = z.string().min(1)
@@ -56,6 +56,7 @@ export const runOptionFields = {
   sandbox: z.string().regex(backendNamePattern, 'not the name of a sandbox').optional(),
   language: languageOption.optional(),
   limits: limitsSchema.optional(),
+  network: networkOrNone.optional(),
   budget: budgetSchema.optional(),
   mode: z.enum(taskModes).optional(),
   clientTools: listOf(clientToolSchema, clientToolLimits.count).superRefine(addToolIssue).optional(),
@@ -70,7 +71,6 @@ export const runOptionFields = {
   activeSkills: listOf(name, maxActiveSkills).optional(),
   environment: z.literal(true).optional(),
   image: z.strictObject(imageFields).optional(),
-  network: z.union([networkOption, z.literal(false)]).optional(),
   context: jsonObject(maxContextBytes).optional(),
   files: z
     .custom<readonly FileUpload[]>(Array.isArray, 'not a list')

@@ -13,7 +13,7 @@ import { rejection } from '../temporal/failures.js'
 /** Options of a session of a workflow. `input` is variable `input_data` of its code. */
 export interface SessionOptions extends Pick<
   ProgramInput,
-  'sandbox' | 'language' | 'limits' | 'tools' | 'context' | 'input'
+  'sandbox' | 'language' | 'limits' | 'network' | 'tools' | 'context' | 'input'
 > {
   /** Files for the code, which are stored already. With some, or with `[]`, outcomes have the artifacts of the code. */
   readonly files?: readonly StoredFile[]

@@ -56,7 +56,7 @@ import { digestOfRules } from '../calls/data-flow/data-flow.js'
 import { holdOutcome } from '../calls/data-flow/hold-answer.js'
 import { publishEnd } from '../run/search-attributes.js'
 
-type SessionOptions = Omit<SessionInput, 'name' | 'inputDigest' | 'heldBy' | 'startedByUpdateId'>
+type SessionOptions = Omit<SessionInput, 'name' | 'inputDigest' | 'networkDigest' | 'heldBy' | 'startedByUpdateId'>
 
 /** An execution, from the update of a client or a cell of another run. */
 export interface ExecutionRequest {
@@ -70,7 +70,7 @@ export class NamedSession {
   /** The name in messages. */
   readonly #name: string
   readonly #context: string
-  readonly #inputDigest: string | undefined
+  readonly #digests: Pick<ExecuteInput, 'inputDigest' | 'networkDigest'>
   /** A run holds the session, which ends with it. */
   readonly #isHeld: boolean
   readonly #createdAt = Date.now()
@@ -87,11 +87,11 @@ export class NamedSession {
   #lastUsedAt = this.#createdAt
   #ended: SessionResult['ended'] | undefined
 
-  constructor({ name, inputDigest, heldBy, startedByUpdateId: _, ...options }: SessionInput) {
+  constructor({ name, inputDigest, networkDigest, heldBy, startedByUpdateId: _, ...options }: SessionInput) {
     this.#name = heldBy?.name ?? name
     this.#isHeld = heldBy !== undefined
     this.#context = canonicalJson(options.context ?? {})
-    this.#inputDigest = inputDigest
+    this.#digests = defined({ inputDigest, networkDigest })
     this.#starting = this.#start(options)
     // The failure is thrown at each `await` of the promise.
     this.#starting.catch(() => undefined)
@@ -114,13 +114,17 @@ export class NamedSession {
     this.#admit(reliedOn)
   }
 
-  #admit({ sandbox, language, cellLanguage, context, inputDigest, files }: Omit<ExecuteInput, 'source'>): void {
+  #admit({ sandbox, language, cellLanguage, context, files, ...digests }: Omit<ExecuteInput, 'source'>): void {
     if (this.#ended !== undefined) throw rejection('SESSION_EXPIRED', `session ${this.#name} is ending`)
     if (context !== undefined && canonicalJson(context) !== this.#context) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with another context`)
     }
-    if (inputDigest !== undefined && inputDigest !== this.#inputDigest) {
+    const { inputDigest, networkDigest } = digests
+    if (inputDigest !== undefined && inputDigest !== this.#digests.inputDigest) {
       throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with other input data`)
+    }
+    if (networkDigest !== undefined && networkDigest !== this.#digests.networkDigest) {
+      throw rejection('RUN_INPUT_INVALID', `session ${this.#name} was started with another \`network\`, or none`)
     }
     if (this.#runtime === undefined) return
     const { config } = this.#runtime.run

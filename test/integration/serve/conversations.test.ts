@@ -117,6 +117,9 @@ it('rejects requests about missing conversations and messages', async () => {
   await server.post('/messages?wait', { text: 'Hi.' })
   expect(await server.get('/messages/x')).toMatchObject({ status: 404, body: { error: { code: 'MESSAGE_NOT_FOUND' } } })
   expect(await server.post('/messages', { text: ' ' })).toMatchObject({ status: 400 })
+  // A message can't choose the network of the code, nor other options of a run.
+  for (const option of [{ network: { allow: ['a.test'] } }, { network: false }, { limits: {} }, { sandbox: 'wasm' }])
+    expect(await server.post('/messages', { text: 'Hi.', ...option })).toMatchObject({ status: 400 })
   const unnamed = await fetch(`${server.url}/conversations/${encodeURIComponent('../a')}`)
   expect([unnamed.status, await unnamed.json()]).toMatchObject([400, { error: { code: 'RUN_INPUT_INVALID' } }])
 })

@@ -158,6 +158,7 @@ describe('requests that are wrong', () => {
     expect(await call('execute_code', { code: 'x', session: '../etc' })).toContain("can't be the name of a session")
     expect(await call('execute_code', { code: 'x', wait_seconds: -1 })).toContain('Too small')
     expect(await call('execute_code', { code: 'x', more: 1 })).toContain('Unrecognized key')
+    expect(await call('execute_code', { code: 'x', network: false })).toContain('Unrecognized key')
     expect(await call('wait_for_result', { id: 'x' })).toContain('is not the id of work')
     expect(await call('wait_for_result', { id: 'run:missing' })).toMatch(/missing/)
     expect(await call('run_agent', { question: 'x', agent: 'nobody' })).toMatch(/nobody/)

@@ -28,6 +28,7 @@ const refusals: readonly (readonly [string, object, string])[] = [
   ['no max_tokens', { ...valid, max_tokens: undefined }, 'max_tokens'],
   ['no messages', { ...valid, messages: [] }, 'messages'],
   ['an unknown field', { ...valid, extra: 1 }, 'extra'],
+  ['a network', { ...valid, network: { allow: ['a.test'] } }, 'network'],
   ['top_k', { ...valid, top_k: 5 }, 'top_k'],
   ['a forced tool', { ...valid, tool_choice: { type: 'tool', name: 'ask' } }, 'tool_choice'],
   ['no parallel use', { ...valid, tool_choice: { type: 'auto', disable_parallel_tool_use: true } }, 'tool_choice'],

@@ -33,6 +33,14 @@ export async function withFiles(): Promise<CellOutcome[]> {
   return [left, read]
 }
 
+/** Code in a session with a network of its own. */
+export async function withNetwork(cell: string, ...allow: readonly string[]): Promise<CellOutcome> {
+  const session = await openSession({ network: { allow } })
+  const outcome = await session.execute(cell)
+  await session.close()
+  return outcome
+}
+
 /** The same cell in two sessions at once, then in the next execution of the chain. */
 export async function inTwoSessions(cell: string, isContinued = false): Promise<CellOutcome[]> {
   const sessions = await Promise.all([openSession(), openSession()])

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,9 +23,25 @@ const snapshot = (content: Uint8Array): Snapshot => ({
   pieces: [Buffer.from(content).toString('base64')],
 })
 
-async function store(answer: Answer, files: readonly FoundFile[], maxBytes = 100 * partBytes) {
+interface StoreOptions {
+  readonly maxBytes?: number
+  /** The last heartbeat of the attempt before. */
+  readonly heartbeatDetails?: unknown
+  /** Default: a new folder. */
+  readonly folder?: string
+}
+
+function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ptc-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+async function store(
+  answer: Answer,
+  files: readonly FoundFile[],
+  { maxBytes = 100 * partBytes, heartbeatDetails, folder = newFolder() }: StoreOptions = {},
+) {
   const values = new Values({ store: new LocalStore(folder) })
   const host: Pick<SessionHost, 'readFile'> = {
     readFile: (_session, _step, { part: { path, offset, bytes } }, { attempt }) =>
@@ -39,8 +55,12 @@ async function store(answer: Answer, files: readonly FoundFile[], maxBytes = 100
     files,
   }
   const activity = storeFiles({ host: host as SessionHost, values })
-  const result: StoreFilesResult = await new MockActivityEnvironment().run(activity, input)
-  return { result, values, folder }
+  const environment = new MockActivityEnvironment({ heartbeatDetails })
+  const reported: unknown[] = []
+  environment.on('heartbeat', (details: unknown) => reported.push(details))
+  const result = await environment.run(activity, input).catch((thrown: unknown) => thrown as Error)
+  if (result instanceof Error && reported.length === 0) throw result
+  return { result: result as StoreFilesResult, values, folder, reported }
 }
 
 it('session.files stores a file in parts, each read with a greater attempt', async () => {
@@ -59,6 +79,38 @@ it('session.files stores a file in parts, each read with a greater attempt', asy
   expect((await buffer(readStoredFile(values, result.files[0], new AbortController().signal))).equals(content)).toBe(
     true,
   )
+})
+
+it('session.files continues with the parts that a failed attempt has stored', async () => {
+  const contents = [randomBytes(2 * partBytes + 5), randomBytes(2 * partBytes + 5)]
+  const files = contents.map((content, index) => ({
+    path: `/tmp/out/${index}`,
+    bytes: content.length,
+    sha256: sha256(content),
+  }))
+  const reads: (readonly [path: string, offset: number])[] = []
+  const answer = (failsAt: number): Answer => {
+    return (path, offset, bytes) => {
+      reads.push([path, offset])
+      if (reads.length === failsAt) throw new Error('the worker has died')
+      return snapshot((contents[Number(path.at(-1))] ?? Buffer.of()).subarray(offset, offset + bytes))
+    }
+  }
+  const { folder, reported } = await store(answer(5), files)
+  reads.length = 0
+  const { result, values } = await store(answer(0), files, { folder, heartbeatDetails: reported.at(-1) })
+  expect(reads).toEqual([
+    ['/tmp/out/1', partBytes],
+    ['/tmp/out/1', 2 * partBytes],
+  ])
+  if (result.type !== 'stored') throw new Error('nothing was stored')
+  for (const [index, file] of result.files.entries())
+    expect(
+      (await buffer(readStoredFile(values, file, new AbortController().signal))).equals(contents[index] as Buffer),
+    ).toBe(true)
+  reads.length = 0
+  const lost = await store(answer(0), files, { heartbeatDetails: reported.at(-1) })
+  expect([reads.length, lost.result]).toEqual([6, result])
 })
 
 it.each<[string, FoundFile, Answer, string]>([
@@ -101,7 +153,7 @@ it.each<[string, FoundFile, Answer, string]>([
 
 it('session.files reads no more bytes than the sandbox has room for', async () => {
   const files = ['a', 'b', 'c'].map((name) => found(`/tmp/out/${name}`, 'abc'))
-  const { result } = await store(() => snapshot(Buffer.from('abc')), files, 7)
+  const { result } = await store(() => snapshot(Buffer.from('abc')), files, { maxBytes: 7 })
   expect(result).toMatchObject({
     files: [{ path: '/tmp/out/a' }, { path: '/tmp/out/b' }],
     lost: [{ path: '/tmp/out/c' }],

@@ -47,8 +47,14 @@ const stepMarginMs = 30_000
 /** Milliseconds for opening or parking a sandbox. Images are ready before a worker starts. */
 const openMs = 120_000
 
-/** Milliseconds for transferring the artifacts of a cell out of a sandbox: 1 GB at 5 MB/s, and more. */
-const storeFilesMs = 300_000
+/** Milliseconds for storing the artifacts of a cell: a fixed time, and one byte in each microsecond. */
+const storeFilesMs = ({ files, maxBytes }: StoreFilesInput): number =>
+  300_000 +
+  Math.min(
+    maxBytes,
+    files.reduce((total, { bytes }) => total + bytes, 0),
+  ) /
+    1_000
 
 /** Milliseconds for transferring a snapshot into a sandbox and loading it there. */
 const snapshotRestoreMs = 180_000
@@ -314,7 +320,7 @@ export function snapshotSession(input: SnapshotInput, hostQueue: string, timeout
 export function storeFiles(input: StoreFilesInput, hostQueue: string, timeouts: Timeouts): Promise<StoreFilesResult> {
   return scheduleEngineActivity(activityNames.storeFiles, input, {
     ...hostOptions(hostQueue, timeouts, `store ${pluralize(input.files.length, 'file')}`),
-    startToCloseTimeout: storeFilesMs,
+    startToCloseTimeout: storeFilesMs(input),
   })
 }
 

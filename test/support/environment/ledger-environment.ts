@@ -7,7 +7,10 @@ import { type ProcessEnvironment, type ProcessEnvironmentOptions, TestEnvironmen
 /** Configuration of workers whose tools apply their effects in a ledger. */
 export const ledgerConfig = fileURLToPath(new URL('../../fixtures/ledger.config.ts', import.meta.url))
 
-export interface LedgerEnvironmentOptions extends Pick<ProcessEnvironmentOptions, 'address' | 'initialWorkers'> {
+export interface LedgerEnvironmentOptions extends Pick<
+  ProcessEnvironmentOptions,
+  'address' | 'initialWorkers' | 'store'
+> {
   /** Default: Docker. */
   readonly backend?: Backend
   /** Environment variables that the configuration of the workers reads. */

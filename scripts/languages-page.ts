@@ -17,6 +17,7 @@ const reasons: Readonly<Record<keyof BackendCapabilities, string>> = {
   supportsCheckpoint: 'needs a runtime with checkpoints, such as gVisor',
   supportsFiles: 'the sandbox has no files',
   supportsNetwork: 'code has no network',
+  supportsContents: 'what the sandbox has is not known',
 }
 
 /** The text of the page with its current table. */

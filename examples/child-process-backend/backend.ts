@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { PtcError } from 'durable-ptc'
-import type { BackendCheck, SandboxBackend, SandboxId, SandboxSpec } from 'durable-ptc/sandbox'
+import type { BackendCheck, SandboxBackend, SandboxContents, SandboxId, SandboxSpec } from 'durable-ptc/sandbox'
 import { Connection } from './connection.js'
 import { RunnerProcess } from './runner-process.js'
 
@@ -18,6 +18,8 @@ interface Sandbox {
  */
 export class ChildProcessBackend implements SandboxBackend {
   readonly name = 'child-process'
+  /** The dispatcher carries connections of programs to the worker. Nothing here keeps them from going elsewhere. */
+  readonly network = true
   readonly #sandboxes = new Map<string, Sandbox>()
 
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<Connection> {
@@ -26,7 +28,7 @@ export class ChildProcessBackend implements SandboxBackend {
       throw new PtcError('SANDBOX_UNAVAILABLE', `${this.name} runs python, not ${spec.language}`)
     const key = keyOf(spec)
     // No await between get and set: two concurrent calls get the same sandbox.
-    const sandbox = this.#sandboxes.get(key) ?? { runner: RunnerProcess.start() }
+    const sandbox = this.#sandboxes.get(key) ?? { runner: RunnerProcess.start(spec) }
     this.#sandboxes.set(key, sandbox)
     this.#removeWhenEnded(key, sandbox)
     return connect(sandbox)
@@ -44,9 +46,15 @@ export class ChildProcessBackend implements SandboxBackend {
     await stopRunner(sandbox)
   }
 
+  async contentsOf(): Promise<SandboxContents> {
+    const { stdout } = await execFileAsync('/usr/bin/python3', ['--version'])
+    const none = { names: [], more: 0 }
+    return { programs: [stdout.trim()], languages: ['python'], packages: { apt: none, pip: none, npm: none } }
+  }
+
   async check(): Promise<BackendCheck> {
     try {
-      const { stdout } = await execFileAsync('python3', ['-P', '--version'])
+      const { stdout } = await execFileAsync('/usr/bin/python3', ['-P', '--version'])
       const message = 'child processes provide no isolation'
       const remedy = 'Use them only for code that you would run yourself.'
       return { usable: true, summary: stdout.trim(), problems: [{ severity: 'warning', message, remedy }] }

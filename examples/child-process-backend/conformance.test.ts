@@ -8,7 +8,10 @@ const suite = sandboxConformance({
   supportsInterrupt: true,
   supportsProcesses: true,
   providesIsolation: false,
+  supportsNetwork: true,
+  supportsContents: true,
 })
 
 after(() => suite.close())
 for (const { name, timeoutMs, run } of suite.cases) void test(name, { timeout: timeoutMs }, run)
+for (const { name, missing } of suite.skipped) void test(name, { skip: `no ${missing.join(', ')}` })

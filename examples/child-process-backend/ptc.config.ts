@@ -5,6 +5,7 @@ import { ChildProcessBackend } from './backend.js'
 const childProcess = defineBackend({
   name: 'child-process',
   notice: 'code runs in child processes without isolation',
+  network: true,
   create: () => new ChildProcessBackend(),
 })
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { runnerDirectory, type SandboxEnd } from 'durable-ptc/sandbox'
+import { runnerDirectory, runnerStart, type SandboxEnd, type SandboxSpec } from 'durable-ptc/sandbox'
 
 const maximumDiagnosticCharacters = 8 * 1024
 
@@ -30,14 +30,20 @@ export class RunnerProcess {
     })
   }
 
-  static async start(): Promise<RunnerProcess> {
+  static async start(spec: SandboxSpec): Promise<RunnerProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'child-process-backend-'))
-    const runner = join(runnerDirectory, 'python/runner.py')
-    // The same hash seed in every sandbox: a rebuilt program must see its sets in the same order. No other variable of
+    const { command, environment, privateFolder } = runnerStart(spec, runnerDirectory)
+    const [program = '', ...parameters] = command
+    // Sandboxes of this machine share its ports and folders.
+    const own = {
+      ...(privateFolder !== undefined && { PTC_FOLDER: join(folder, 'private') }),
+      ...(spec.network && { PTC_PROXY_PORT: '0' }),
+    }
+    // The same variables in every sandbox: a rebuilt program must see its sets in the same order. No other variable of
     // this environment. A process group, so that processes of the code end with the runner.
-    const child = spawn('python3', ['-s', '-P', '-B', '-X', 'utf8', runner], {
+    const child = spawn(program, parameters, {
       cwd: folder,
-      env: { PATH: '/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8', PYTHONHASHSEED: '0', TZ: 'UTC' },
+      env: { PATH: '/usr/bin:/bin', HOME: folder, LANG: 'C.UTF-8', TZ: 'UTC', ...environment, ...own },
       detached: true,
     })
     return new RunnerProcess(child, folder)

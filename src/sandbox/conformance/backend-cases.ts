@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import type { CaseDefinition } from './conformance-context.js'
+import { defaultLanguageName } from '../../common/names.js'
+import { languageNamesOf } from '../../common/run/language-names.js'
+import { packageKinds } from '../../common/run/sandbox-image.js'
+import type { BackendCapabilities, CaseDefinition } from './conformance-context.js'
 
 /** Never aborts, because the backend itself has deadlines. */
 const neverAborted = new AbortController().signal
@@ -12,6 +15,43 @@ export const backendCases: readonly CaseDefinition[] = [
       const { usable, summary, problems } = await backend.check()
       assert.equal(usable, true, JSON.stringify(problems))
       assert.match(summary, /^[^\n]+$/)
+    },
+  },
+  {
+    name: 'capabilities: are those that the suite tests',
+    async run({ backend, language, capabilities }) {
+      const has = {
+        supportsFiles: backend.files === true,
+        supportsNetwork: backend.network === true,
+        supportsContents: backend.contentsOf !== undefined,
+        supportsCheckpoint: (await backend.checkpoints?.isAvailable()) === true,
+      } satisfies Partial<BackendCapabilities>
+      for (const [name, isThere] of Object.entries(has)) {
+        const isTested = capabilities[name as keyof typeof has] === true
+        // Another language may lack what the sandbox has.
+        const isWrong =
+          languageNamesOf(language)[0] === defaultLanguageName ? isThere !== isTested : isTested && !isThere
+        assert.ok(
+          !isWrong,
+          `${name} is ${isTested}, and the backend ${isThere ? 'has' : 'does not have'} the capability`,
+        )
+      }
+    },
+  },
+  {
+    name: 'contentsOf: names the languages and the programs, each time the same',
+    requires: 'supportsContents',
+    async run({ backend, language: all }) {
+      const [language = ''] = languageNamesOf(all)
+      const contents = await backend.contentsOf?.({ language }, neverAborted)
+      assert.ok(contents)
+      assert.ok(contents.languages.includes(language), contents.languages.join())
+      for (const text of [...contents.programs, ...contents.languages]) assert.match(text, /^[^\n]{1,200}$/)
+      for (const kind of packageKinds) {
+        const { names, more } = contents.packages[kind]
+        assert.ok(names.every((name) => /^[^\n]{1,200}$/.test(name)) && more >= 0, kind)
+      }
+      assert.deepEqual(await backend.contentsOf?.({ language }, neverAborted), contents)
     },
   },
   {

@@ -23,6 +23,8 @@ export interface BackendCapabilities {
   readonly supportsFiles?: boolean
   /** Code can have a network: see `SandboxBackend.network`. */
   readonly supportsNetwork?: boolean
+  /** It is known what programs find in a sandbox: see `SandboxBackend.contentsOf`. */
+  readonly supportsContents?: boolean
 }
 
 /** One case, without a backend. */
@@ -36,18 +38,18 @@ export interface CaseDefinition {
 /** The environment of a case: a backend, a session that the cases share, and sessions of the case. */
 export class ConformanceContext {
   readonly backend: SandboxBackend
-  readonly supportsInterrupt: boolean
-  readonly #language: string
+  readonly capabilities: BackendCapabilities
+  readonly language: string
   readonly #makeBackend: () => SandboxBackend
   readonly #harnesses: SessionHarness[] = []
   readonly #backends: SandboxBackend[] = []
   #sharedHarness: Promise<SessionHarness> | undefined
 
-  constructor(makeBackend: () => SandboxBackend, language: string, supportsInterrupt: boolean) {
-    this.#language = language
+  constructor(makeBackend: () => SandboxBackend, language: string, capabilities: BackendCapabilities) {
+    this.language = language
     this.#makeBackend = makeBackend
     this.backend = makeBackend()
-    this.supportsInterrupt = supportsInterrupt
+    this.capabilities = capabilities
   }
 
   /** The harness of the shared session. Opening a session takes time, and cases must not affect each other. */
@@ -58,7 +60,7 @@ export class ConformanceContext {
 
   /** Returns a harness without a sandbox: `open` it, or let it attach to that of the session. */
   createHarness(backend = this.backend, session?: SessionRef, limits: Partial<Limits> = {}): SessionHarness {
-    return new SessionHarness(backend, limits, session, this.#language)
+    return new SessionHarness(backend, limits, session, this.language)
   }
 
   /** Opens a session for this case only. */

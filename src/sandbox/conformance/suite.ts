@@ -40,8 +40,17 @@ interface ConformanceCase {
   readonly run: () => Promise<void>
 }
 
+/** A case that needs a capability which the options do not claim. */
+interface SkippedCase {
+  readonly name: string
+  /** The capabilities that are missing. */
+  readonly missing: readonly (keyof BackendCapabilities)[]
+}
+
 export interface ConformanceSuite {
   readonly cases: readonly ConformanceCase[]
+  /** What the suite does not test. */
+  readonly skipped: readonly SkippedCase[]
   /** Removes every sandbox and closes the backend; call it after the last case. Idempotent. */
   close(): Promise<void>
 }
@@ -50,13 +59,13 @@ const timeoutMs = 180_000
 
 /** Returns the cases for a backend. They share a sandbox: run them one after the other. */
 export function sandboxConformance(options: ConformanceOptions): ConformanceSuite {
-  const { makeBackend, supportsInterrupt, language = defaultLanguageName } = options
+  const { makeBackend, language = defaultLanguageName } = options
   const suite = languageSuites.find((each) => each.language === languageNamesOf(language)[0])
   if (!suite) throw new Error(`there are no cases of the language ${language}`)
   let context: ConformanceContext | undefined
   const getContext = (): ConformanceContext => {
     process.env[plantedSecret.name] = plantedSecret.value
-    return (context ??= new ConformanceContext(makeBackend, language, supportsInterrupt))
+    return (context ??= new ConformanceContext(makeBackend, language, options))
   }
   const bind = (group: string, { name, run }: CaseDefinition): ConformanceCase => ({
     name: `${group}: ${name}`,
@@ -72,8 +81,8 @@ export function sandboxConformance(options: ConformanceOptions): ConformanceSuit
       }
     },
   })
-  const isApplicable = ({ requires = [] }: CaseDefinition): boolean =>
-    [requires].flat().every((capability) => options[capability] === true)
+  const missingFor = ({ requires = [] }: CaseDefinition) =>
+    [requires].flat().filter((capability) => options[capability] !== true)
   const rows = rowsOf(suite).flatMap((row) => {
     const definition = caseOf(row)
     return definition === undefined ? [] : [[row.group, definition] as const]
@@ -81,10 +90,13 @@ export function sandboxConformance(options: ConformanceOptions): ConformanceSuit
   const own = [...suite.ownCases, ['backend', backendCases] as const].flatMap(([group, cases]) =>
     cases.map((definition) => [group, definition] as const),
   )
+  const all = [...rows, ...own].map(([group, definition]) => ({
+    ...bind(group, definition),
+    missing: missingFor(definition),
+  }))
   return {
-    cases: [...rows, ...own]
-      .filter(([, definition]) => isApplicable(definition))
-      .map(([group, definition]) => bind(group, definition)),
+    cases: all.filter(({ missing }) => missing.length === 0),
+    skipped: all.filter(({ missing }) => missing.length > 0),
     async close() {
       delete process.env[plantedSecret.name]
       await context?.close()

@@ -15,6 +15,7 @@ const docker = {
   providesIsolation: true,
   supportsFiles: true,
   supportsNetwork: true,
+  supportsContents: true,
 }
 
 const embedded = { ...docker, supportsReattach: false, supportsProcesses: false, supportsNetwork: false }

@@ -9,7 +9,7 @@ const endsAtTimeLimit: Behavior = {
   async check(context, [endless = '', show = '']) {
     const harness = await context.newHarness({ cellSeconds: 2 })
     const { finalResult } = await harness.runCell(endless)
-    if (context.supportsInterrupt) {
+    if (context.capabilities.supportsInterrupt) {
       assert.equal(expectResult(finalResult, 'failed').kind, 'timed_out')
       assert.equal((await harness.runCell(show)).output, 'kept\n')
     } else {

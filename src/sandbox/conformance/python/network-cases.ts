@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -66,6 +67,41 @@ for other in ('http://127.1:1/', 'https://example.com/'):
         ])
         const types = access.events.map(({ type }) => type)
         assert.deepEqual(types, ['request.started', 'request.completed', 'request.refused', 'request.refused'])
+      })
+    },
+  },
+  {
+    name: 'code sends more than the worker keeps of a connection',
+    requires: 'supportsNetwork',
+    async run(context) {
+      const answer: RequestListener = (request, response) => {
+        const hash = createHash('sha256')
+        request.on('data', (piece: Buffer) => hash.update(piece))
+        request.on('end', () => response.end(hash.digest('hex')))
+      }
+      await withServer(answer, async (url, access) => {
+        const harness = await openWith(context, access)
+        const { output } = await harness.runCell(`
+import hashlib, urllib.request
+content = bytes(range(256)) * 20_000
+request = urllib.request.Request('${url}/', data=content, method='PUT')
+print(urllib.request.urlopen(request).read().decode() == hashlib.sha256(content).hexdigest())`)
+        assert.equal(output, 'True\n')
+      })
+    },
+  },
+  {
+    name: 'programs that code starts find the proxy, too',
+    requires: ['supportsNetwork', 'supportsProcesses'],
+    async run(context) {
+      const answer: RequestListener = (request, response) => void response.end(request.url)
+      await withServer(answer, async (url, access) => {
+        const harness = await openWith(context, access)
+        const { output } = await harness.runCell(`
+import subprocess, sys
+program = "import urllib.request; print(urllib.request.urlopen('${url}/child').read().decode())"
+print(subprocess.run([sys.executable, '-c', program], capture_output=True, text=True).stdout)`)
+        assert.equal(output, '/child\n\n')
       })
     },
   },

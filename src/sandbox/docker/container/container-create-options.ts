@@ -1,7 +1,8 @@
 import { maxFiles, maxOpenFiles } from '../../file-limits.js'
 import { defined } from '../../../common/defined.js'
 import type { Limits } from '../../../common/run/limits.js'
-import { installFolder, languageOf, runnerCommand, withNetwork } from '../../../languages/index.js'
+import { installFolder } from '../../../languages/index.js'
+import { runnerStart } from '../../runner-start.js'
 import { filesRoot } from '../../sandbox-files.js'
 
 interface ContainerCreateInput {
@@ -105,22 +106,17 @@ const runscProcesses = 256
 /** Returns the body of the create request, with all hardening of a sandbox. A test compares it with live containers. */
 export function containerCreateOptions(input: ContainerCreateInput) {
   const { image, userId, labels, limits, seccomp, runtime } = input
-  const known = languageOf(input.language)
-  const language = input.hasNetwork === true ? withNetwork(known) : known
-  const { privateFolder } = language.runner
+  const { language, hasNetwork: network } = input
+  const runner = runnerStart({ language, ...(network && { network }) })
+  const { privateFolder } = runner
   const { orphanSeconds = defaultOrphanSeconds, stoppedOrphanSeconds = defaultStoppedOrphanSeconds } = input
   return {
     Image: image,
     User: `${userId}:${userId}`,
     WorkingDir: '/tmp',
     Hostname: 'sandbox',
-    Env: Object.entries({ ...environment, ...language.runner.environment }).map(([key, value]) => `${key}=${value}`),
-    Entrypoint: [
-      `${installFolder}/supervisor`,
-      String(orphanSeconds),
-      String(stoppedOrphanSeconds),
-      ...runnerCommand(language),
-    ],
+    Env: Object.entries({ ...environment, ...runner.environment }).map(([key, value]) => `${key}=${value}`),
+    Entrypoint: [`${installFolder}/supervisor`, String(orphanSeconds), String(stoppedOrphanSeconds), ...runner.command],
     Cmd: [],
     // A health check of the image must not run in parallel with the program.
     Healthcheck: { Test: ['NONE'] },

@@ -16,6 +16,7 @@ const reasons: Readonly<Record<keyof BackendCapabilities, string>> = {
   providesIsolation: 'there is no isolation',
   supportsCheckpoint: 'needs a runtime with checkpoints, such as gVisor',
   supportsFiles: 'the sandbox has no files',
+  supportsRunFiles: 'the sandbox has no files',
   supportsNetwork: 'code has no network',
   supportsContents: 'what the sandbox has is not known',
 }

@@ -12,7 +12,6 @@ Standard library only. It uses the step protocol of the Python runner (`../pytho
   ptc_dispatcher/host.py        steps from the host; values that are passed on as text
   ptc_dispatcher/cells/         cells of runners, bash, and commands such as `ruby`
   ptc_dispatcher/tools/         the socket, calls and sleeps of processes, arguments from command lines
-  ptc_dispatcher/files.py       uploads and artifacts
   ptc_dispatcher/network/       the only way to the network: connections that the worker carries on
   ptc_dispatcher/processes.py   finds out whether all processes wait
 

@@ -14,6 +14,7 @@ Standard library only; the same files run on CPython in a container and on Pyodi
   ptc_runner/check/         finds mistakes in a cell before it runs
   ptc_runner/determinism/   the state that a rebuild must reproduce: time, random numbers, the order of tasks
   ptc_runner/snapshot/      the state of a program between two cells, as bytes; imported on request
+  ptc_runner/files.py       uploads and artifacts, for the dispatcher, too
   ptc_runner/process.py     distinguishes the thread and process of the program from others
   ptc_runner/original_builtins.py
                             runs parts of the library with Python's own builtins

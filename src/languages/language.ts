@@ -81,7 +81,7 @@ export interface Runner {
 
 /** A language in the embedded sandbox. */
 export interface EmbeddedLanguage {
-  /** Code can have the files of skills. */
+  /** Code can have files: those of skills, uploads, and artifacts. */
   readonly hasFiles: boolean
   /** The worker has to remove types, which not every version of Node.js can. */
   readonly removesTypes?: true

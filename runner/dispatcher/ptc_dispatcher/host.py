@@ -13,8 +13,6 @@ from ptc_runner.errors import CellStop, HostDisconnected
 from ptc_runner.protocol.incoming_values import OUT_OF_MEMORY, IncomingValue, IncomingValues
 from ptc_runner.protocol.step_protocol import StepProtocol
 
-from .files import send_part
-
 MAXIMUM_WAITING = 16  # frames; further ones stay in the pipe until the step ends
 NO_SNAPSHOT = "the state of several languages is not saved: their steps are repeated"
 
@@ -48,12 +46,6 @@ class Host(StepProtocol):
         """Each readiness of the descriptor allows one read, so that reading never blocks."""
         may_read, self.may_read = self.may_read, False
         return may_read
-
-    def _accept_step(self, frame, expected_type):
-        if frame["type"] == "read_file" and expected_type == "cell":
-            send_part(self.channel, frame)
-            return False
-        return super()._accept_step(frame, "file" if frame["type"] == "file" else expected_type)
 
     def _receive(self, should_read):
         while True:

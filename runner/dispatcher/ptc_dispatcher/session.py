@@ -14,12 +14,12 @@
 """
 
 import asyncio
-import base64
 import os
 import signal
 from time import monotonic
 
-from ptc_runner.errors import CellStop, HostDisconnected
+from ptc_runner.errors import HostDisconnected
+from ptc_runner.files import Artifacts, write_upload
 from ptc_runner.protocol.channel import Channel
 
 from .cells.bash import BashCell, BashState
@@ -27,7 +27,6 @@ from .cells.command import CommandCell
 from .cells.environment import start_environment_cell
 from .cells.reaper import Reaper
 from .cells.runner import Runner, RunnerCell
-from .files import Artifacts, write_part
 from .host import Host
 from .network.tunnel import Tunnel
 from .processes import QuietCheck, adopt_orphans
@@ -39,7 +38,6 @@ PROXY_PORT = "PTC_PROXY_PORT"  # environment variable of a sandbox with a networ
 CHECK_SECONDS, CHECK_CEILING = 0.001, 0.02  # between two checks of the processes
 POLL_FLOOR, POLL_CEILING = 0.05, 5.0  # seconds; each poll is a durable step
 KILL_SECONDS = 1.0  # from the first stop of a cell
-MINIMUM_ARTIFACT_SECONDS = 1.5  # for reading the artifacts of a cell, also of one that was stopped
 
 
 class Session:
@@ -120,18 +118,7 @@ class Session:
         self._set_clock(frame)
         self.waited_for_files += frame.get("waited", 0)
         used_seconds = self.used_seconds
-        try:
-            content = base64.b64decode(self.host.values.take(frame["ref"]), validate=True)
-            write_part(frame["path"], frame["offset"], content)
-            message = {"type": "completed"}
-        except OSError as problem:
-            message = {"type": "failed", "kind": "code_error", "error": problem.strerror}
-        except (TypeError, ValueError):
-            message = {"type": "failed", "kind": "code_error", "error": "the content is not Base64"}
-        except CellStop as stop:
-            message = {"type": "failed", "kind": stop.kind, "error": str(stop)}
-        finally:
-            self.host.values.clear()
+        message = write_upload(self.host.values, frame)
         self._send_result({**message, "output": ""})
         self.used_seconds = used_seconds
 
@@ -238,9 +225,7 @@ class Session:
     def _with_artifacts(self, message):
         if self.artifacts is None:
             return message
-        # The host kills the sandbox some seconds after the time limit of a cell.
-        left = self.limits["cell_seconds"] - self.running_seconds
-        files = self.artifacts.take_changes(max(left, MINIMUM_ARTIFACT_SECONDS))
+        files = self.artifacts.take_changes(self.limits["cell_seconds"] - self.running_seconds)
         return {**message, "files": files} if files else message
 
     def _send_result(self, message):

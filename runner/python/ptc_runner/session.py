@@ -4,6 +4,8 @@
 2. Any exception in user code ends its cell, never the session.
 3. Tool calls are numbered in the order in which the code makes them, over all cells.
 4. After a cell was stopped, no code of it runs: its tasks are cancelled and its open calls are forgotten.
+5. Files of the host are written between two steps of code: between two cells, or while a cell waits for the host.
+   Artifacts are read between two cells only.
 """
 
 import builtins
@@ -20,7 +22,8 @@ from .check.cell_check import CellCheck
 from .determinism import randomness, time_functions
 from .determinism.program_clock import ProgramClock
 from .errors import CellStop, HostDisconnected
-from .process import is_program_thread
+from .files import FOLDER, Artifacts, write_upload
+from .process import EMBEDDED, is_program_thread
 from .program import fork, hints, tools
 from .program.cell import CellNamespace, compile_cell, exit_result, format_error, is_async
 from .program.cell_timer import CellTimer
@@ -55,6 +58,7 @@ class Session:
         self.calls_allowed = True  # False while a snapshot is made or read
         self.suspension = Suspension(self)
         self.restricted_cell = RestrictedCell(self)
+        self.artifacts = Artifacts() if EMBEDDED else None  # elsewhere the dispatcher has them
         self.process_started = time.time()
         self.builtins = {}  # before any cell ran
         self.modules = frozenset()  # names of the modules that were loaded before any cell ran
@@ -69,7 +73,11 @@ class Session:
         """Executes cells until the host closes its end of the connection."""
         try:
             while True:
-                self._execute_cell(self.protocol.next_step("cell"))
+                frame = self.protocol.next_step("cell")
+                if frame["type"] == "file":
+                    self._write_file(frame)
+                else:
+                    self._execute_cell(frame)
         except HostDisconnected:
             pass
 
@@ -116,12 +124,34 @@ class Session:
         self.restricted_cell.end_cell()
         self.suspension.finish()
         result["usage"] = self.usage.measure()
+        result.update(self._take_artifacts())
         try:
             self.send_result(result, self.hints.text(len(self.pending_calls)))
         except ValueError as problem:  # too large for a frame: the host would wait for a result forever
             self._cancel_program()
             failure = {"type": "failed", "kind": "limit_exceeded", "error": str(problem)}
             self.send_result({**failure, "usage": result["usage"]})
+
+    def next_resume(self, *should_read):
+        """Returns the next step of a suspended cell, as `next_step`. Files that the host sends before are written."""
+        while True:
+            frame = self.protocol.next_step("resume", *should_read)
+            if frame is None or frame["type"] != "file":
+                return frame
+            self._write_file(frame)
+
+    def _write_file(self, frame):
+        self.clock.begin_step(frame["now"], frame.get("waited"))
+        self.send_result(write_upload(self.protocol.values, frame))
+
+    def _take_artifacts(self):
+        if self.artifacts is None:
+            return {}
+        try:
+            files = self.artifacts.take_changes(self.limits["cell_seconds"] - self.timer.used_seconds)
+        except BaseException:  # the program has replaced functions that this uses
+            files = [{"path": FOLDER, "bytes": 0, "problem": "the files can't be listed"}]
+        return {"files": files} if files else {}
 
     def send_result(self, message, note=""):
         if self.timer.interrupted_after is not None:

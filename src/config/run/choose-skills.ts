@@ -1,5 +1,4 @@
 import type { Agent } from '../../agents/index.js'
-import { hostedBackend } from '../../common/agent/hosted-code.js'
 import type { RecordedMode } from '../../common/agent/task-modes.js'
 import { PtcError } from '../../common/errors.js'
 import { workflowNames } from '../../common/names.js'
@@ -57,6 +56,6 @@ function obstacleToFiles(
   if (owner?.type === 'named') return `session ${owner.name} has the files of no run`
   if (owner) return 'the run uses the sandbox of the run that started it'
   const backend = chosen === 'auto' ? preferredBackend : chosen
-  const hasNone = backend === hostedBackend || backendsWithoutFiles.includes(backend)
+  const hasNone = backendsWithoutFiles.includes(backend)
   return hasNone ? `the sandbox ${backend} can't have files` : obstacleToFilesOf(language, backend)
 }

@@ -4,13 +4,14 @@ import { problemOfUploads, type RunFilesConfig, type StoredFile } from '../../co
 import type { BackendChoice, SessionOwner } from '../../common/run/run-config.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
-import { mayHaveDispatcher } from './language.js'
+import { obstacleToFilesOf } from './language.js'
 import type { RunConfiguration } from './resolve-run.js'
 
 /** The parts of a run that say whether it can have files. */
 interface RunWithFiles {
   readonly tools: readonly Pick<ToolConfig, 'name' | 'returnsFile'>[]
   readonly backend: BackendChoice
+  readonly language: string
   readonly sessionOwner: SessionOwner | undefined
   readonly tmpBytes: number
 }
@@ -25,7 +26,7 @@ export function filesOf(
   { files: configured, preferredBackend }: Pick<RunConfiguration, 'files' | 'preferredBackend'>,
   { files: uploads, isPlain }: RunConfigInput,
   agent: Agent | undefined,
-  { tools, backend, sessionOwner, tmpBytes }: RunWithFiles,
+  { tools, backend, language, sessionOwner, tmpBytes }: RunWithFiles,
 ): RunFilesConfig | undefined {
   const fileTool = tools.find(({ returnsFile }) => returnsFile)
   const isAsked = fileTool !== undefined || (agent?.files ?? configured)
@@ -36,11 +37,14 @@ export function filesOf(
       hint: 'Upload the files to the run or the session that has the sandbox.',
     })
   const used = backend === 'auto' ? preferredBackend : backend
-  if (!mayHaveDispatcher(used)) {
+  const obstacle = obstacleToFilesOf(language, used)
+  if (obstacle !== undefined) {
     const [problem, remedy] = fileTool
-      ? [`the sandbox ${used} can't have the files that tool ${fileTool.name} returns`, 'a run without the tool']
-      : [`the sandbox ${used} has no uploads and no artifacts`, '`files: false`']
-    throw new PtcError('SANDBOX_FILES_UNSUPPORTED', problem, { hint: `Choose the sandbox docker, or ${remedy}.` })
+      ? [`tool ${fileTool.name} returns files, and ${obstacle}`, 'a run without the tool']
+      : [obstacle, '`files: false`']
+    throw new PtcError('SANDBOX_FILES_UNSUPPORTED', problem, {
+      hint: `Choose the sandbox docker, or ${remedy}. In the embedded sandbox, code in Python can have files.`,
+    })
   }
   const problem = problemOfUploads(uploads ?? [], tmpBytes)
   if (problem !== undefined)

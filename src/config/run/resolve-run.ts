@@ -132,7 +132,8 @@ export function resolveRun(
   const limits = applyOverrides(applyOverrides(defaults.limits, agent?.limits), options.limits)
   const sessionOwner = isConfigured ? owner : { ...owner, language }
   const { tmpBytes } = limits
-  const files = filesOf(configuration, options, agent, { tools: tools.toolConfigs(), backend, sessionOwner, tmpBytes })
+  const ofFiles = { tools: tools.toolConfigs(), backend, language, sessionOwner, tmpBytes }
+  const files = filesOf(configuration, options, agent, ofFiles)
   const skills = chooseSkills(configuration, options, agent, {
     ...workflow,
     backend,

@@ -21,6 +21,8 @@ export interface BackendCapabilities {
   readonly supportsCheckpoint?: boolean
   /** Sandboxes can have read-only files: see `SandboxBackend.files`. */
   readonly supportsFiles?: boolean
+  /** A run can have uploads and artifacts: the language of a sandbox may end in `,files`. */
+  readonly supportsRunFiles?: boolean
   /** Code can have a network: see `SandboxBackend.network`. */
   readonly supportsNetwork?: boolean
   /** It is known what programs find in a sandbox: see `SandboxBackend.contentsOf`. */

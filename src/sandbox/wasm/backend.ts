@@ -2,7 +2,9 @@ import { totalmem } from 'node:os'
 import path from 'node:path'
 import { raceWithSignal } from '../../common/async/abort.js'
 import { messageOf, PtcError } from '../../common/errors.js'
+import { filesService } from '../../common/files/files.js'
 import { defaultLanguageName } from '../../common/names.js'
+import { languageNamesOf } from '../../common/run/language-names.js'
 import { defaultLimits } from '../../common/run/limits.js'
 import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { Limits } from '../../common/run/limits.js'
@@ -95,15 +97,11 @@ class WasmBackend implements SandboxBackend {
 
   async open(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxConnection> {
     signal.throwIfAborted()
-    const language = usableLanguage(spec.language)
-    if (language.interpreter === 'quickjs' && spec.files !== undefined) {
-      throw new PtcError(
-        'SANDBOX_FILES_UNSUPPORTED',
-        `code in ${spec.language} can't have files in the embedded sandbox`,
-        {
-          hint: 'Use the Docker backend, or Python.',
-        },
-      )
+    const { language, hasFiles } = usableLanguage(spec.language)
+    if (language.interpreter === 'quickjs' && (hasFiles || spec.files !== undefined)) {
+      throw new PtcError('SANDBOX_FILES_UNSUPPORTED', "code in JavaScript can't have files in the embedded sandbox", {
+        hint: 'Use the Docker backend, or Python.',
+      })
     }
     const key = sandboxKey(spec)
     let sandbox = this.#sandboxes.get(key)
@@ -136,7 +134,7 @@ class WasmBackend implements SandboxBackend {
   }
 
   contentsOf({ language }: ContentsSpec): Promise<SandboxContents> {
-    return Promise.resolve(contentsOf(usableLanguage(language).interpreter, language))
+    return Promise.resolve(contentsOf(usableLanguage(language).language.interpreter, language))
   }
 
   async check(): Promise<BackendCheck> {
@@ -218,10 +216,17 @@ function isUsable({ isTyped }: LanguageSettings): boolean {
   return canStripTypes || !isTyped
 }
 
-/** @throws PtcError SANDBOX_UNAVAILABLE */
-function usableLanguage(name: string): LanguageSettings {
+/**
+ * Returns what executes a language, and whether the sandbox has uploads and artifacts. The runner of Python has them
+ * without a setting.
+ *
+ * @throws PtcError SANDBOX_UNAVAILABLE
+ */
+function usableLanguage(ofSandbox: string): { readonly language: LanguageSettings; readonly hasFiles: boolean } {
+  const names = languageNamesOf(ofSandbox)
+  const name = names.filter((each) => each !== filesService).join(',')
   const language = languages.get(name)
-  if (language && isUsable(language)) return language
+  if (language && isUsable(language)) return { language, hasFiles: names.includes(filesService) }
   throw language
     ? new PtcError('SANDBOX_UNAVAILABLE', `Node.js ${process.versions.node} can't remove the types of TypeScript`, {
         hint: `Use Node.js ${strippingNode} or later, the Docker backend, or JavaScript.`,

@@ -254,7 +254,9 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
   const output = new OutputBuffer(outputCharacters, outputReader, state.output)
   const outputLimit = () => Math.max(capturedCharacters - output.length, minimumOutputCharacters)
   const finish = async (end: CellEnd, found: readonly FoundFile[] = []): Promise<CellRun> => {
-    const kept = found.length === 0 ? undefined : await keepArtifacts(runtime, found)
+    // The embedded sandbox reports what is in the folder for artifacts also for a run without files.
+    const isKeeping = found.length > 0 && run.config.files !== undefined
+    const kept = isKeeping ? await keepArtifacts(runtime, found) : undefined
     startIdle(runtime)
     const durationMs = Date.now() - (state.deadline - limits.cellTotalSeconds * 1_000)
     recordEnd(end, durationMs)

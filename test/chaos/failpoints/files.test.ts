@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { partBytes } from '../../../src/common/files/files.js'
 import type { Failpoint } from '../../../src/common/failpoint.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { type Backend, backends } from '../../support/environment/backends.js'
 import { killContainersOf } from '../../support/environment/containers.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
 import { temporaryFolder } from '../../support/folders.js'
@@ -29,15 +30,20 @@ await charge(name="first")`),
   answerResult,
 ]
 
-/** @param lostWith name of the effect during which the container is killed */
-async function expectSurvives(crashes: readonly Crash[], lostWith?: string): Promise<void> {
+interface Where {
+  readonly backend: Backend
+  /** Name of the effect during which the container is killed. */
+  readonly lostWith?: string
+}
+
+async function expectSurvives(crashes: readonly Crash[], { backend, lostWith }: Where): Promise<void> {
   const store = await temporaryFolder()
   const { env, ledger, deaths } = await startCrashingWorkers(crashes, {
     config,
     script,
     store,
     environment: {
-      TEST_BACKEND: 'docker',
+      TEST_BACKEND: backend,
       TEST_WARM: '0',
       TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: store }),
     },
@@ -57,9 +63,9 @@ async function expectSurvives(crashes: readonly Crash[], lostWith?: string): Pro
   await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
 }
 
-describeDocker('files of a run', () => {
+// An embedded sandbox ends with its worker, so that each death is a rebuild.
+describe.each(backends)('files of a run in %s', (backend) => {
   it.each([
-    ['frame.sent', 2],
     ['step.result', 1],
     ['files.begins', 1],
     ['value.written', 1],
@@ -68,16 +74,29 @@ describeDocker('files of a run', () => {
     ['step.ends', 5],
   ] as const satisfies readonly (readonly [Failpoint, number])[])(
     'no file is lost, and no effect repeated, when a worker is killed at %s, hit %i',
-    (point, hit) => expectSurvives([{ point, hit }]),
+    (point, hit) => expectSurvives([{ point, hit }], { backend }),
   )
+
+  it('no file is lost, and no effect repeated, when a second worker dies during the rebuild', () => {
+    const crashes = [
+      { point: 'files.stored', hit: 1 },
+      { point: backend === 'wasm' ? 'step.repeated' : 'sandbox.attached', hit: 1 },
+    ] as const
+    return expectSurvives(crashes, { backend })
+  })
+})
+
+describeDocker('files of a run', () => {
+  it('no file is lost, and no effect repeated, when a worker is killed after a frame', () =>
+    expectSurvives([{ point: 'frame.sent', hit: 2 }], { backend: 'docker' }))
 
   it.each(['first', 'second'])(
     'no file is lost, and no effect repeated, when the container is killed during %s',
-    (name) => expectSurvives([], name),
+    (lostWith) => expectSurvives([], { backend: 'docker', lostWith }),
   )
 
   it('no file is lost, and no effect repeated, when a worker dies while it writes an upload again', () =>
-    expectSurvives([{ point: 'step.repeated', hit: 1 }], 'second'))
+    expectSurvives([{ point: 'step.repeated', hit: 1 }], { backend: 'docker', lostWith: 'second' }))
 })
 
 const toolScript = [

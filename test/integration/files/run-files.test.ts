@@ -1,13 +1,24 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
-import { describeDocker } from '../../support/docker/describe-docker.js'
+import { describe, expect, it } from 'vitest'
+import { backends } from '../../support/environment/backends.js'
 import { killContainersOf } from '../../support/environment/containers.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { answerResult, code, turn } from '../../support/script.js'
+import { findProcesses, killIfRunning } from '../../support/sandbox/wasm-sandbox.js'
 import { Deferred, tool } from '../../support/tools.js'
+
+/** In the command line of an interpreter, which no other test has. */
+const tmpBytes = (40 << 20) + process.pid
+
+async function killInterpretersWith(bytes: number): Promise<void> {
+  const found = await findProcesses(`"tmpBytes":${bytes},`)
+  expect(found).not.toEqual([])
+  // One ends with the other.
+  for (const id of found) killIfRunning(id, 'SIGABRT')
+}
 
 const sumAndDraw = `
 import csv, os, struct, zlib
@@ -22,10 +33,10 @@ with open("/tmp/out/total.csv", "w") as file:
     file.write(f"total\\n{total}\\n")
 print(total)`
 
-describeDocker('the files of a run', () => {
+describe.each(backends)('the files of a run in %s', (backend) => {
   it('code reads an upload, the model sees an image that code leaves, and the client downloads the artifacts', async () => {
     const env = await TestEnvironment.start({
-      backend: 'docker',
+      backend,
       tools: [],
       script: [turn(code(sumAndDraw)), turn(code('print(open("/tmp/out/total.csv").read())')), answerResult],
     })
@@ -61,14 +72,22 @@ describeDocker('the files of a run', () => {
     await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
   })
 
-  it('uploads of a running run, and artifacts, are there again when the container dies', async () => {
+  it('a run without files keeps none', async () => {
+    const source = 'import os\nos.makedirs("/tmp/out")\nprint(open("/tmp/out/a", "w").write("a"))'
+    const env = await TestEnvironment.start({ backend, tools: [], script: [turn(code(source)), answerResult] })
+    const run = await env.ptc.startAgent({ question: 'Write it.' })
+    expect(await run.result()).toMatchObject({ status: 'answered', answer: '1' })
+    expect(await run.files.list()).toEqual([])
+  })
+
+  it('uploads of a running run, and artifacts, are there again when the sandbox dies', async () => {
     const [called, released] = [new Deferred(), new Deferred<number>()]
     const slow = tool('slow', async () => {
       called.resolve()
       return released.promise
     })
     const env = await TestEnvironment.start({
-      backend: 'docker',
+      backend,
       tools: [slow],
       script: [
         turn(code('import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/a.txt", "w").write("a")\nawait slow()')),
@@ -76,10 +95,12 @@ describeDocker('the files of a run', () => {
         answerResult,
       ],
     })
-    const run = await env.ptc.startAgent({ question: 'Wait.', files: [{ data: 'early', path: 'early.txt' }] })
+    const files = [{ data: 'early', path: 'early.txt' }]
+    const run = await env.ptc.startAgent({ question: 'Wait.', files, limits: { tmpBytes } })
     await called.promise
     await run.files.upload([{ data: 'later', path: 'later.txt' }])
-    await killContainersOf(run.workflowId)
+    if (backend === 'docker') await killContainersOf(run.workflowId)
+    else await killInterpretersWith(tmpBytes)
     released.resolve(1)
     expect(await run.result()).toMatchObject({ status: 'answered', answer: 'later a' })
     await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))

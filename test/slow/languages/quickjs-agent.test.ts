@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { canStripTypes } from '../../../src/platform/strip-types.js'
-import { findProcesses } from '../../support/sandbox/wasm-sandbox.js'
+import { findProcesses, killIfRunning } from '../../support/sandbox/wasm-sandbox.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { Deferred, tool } from '../../support/tools.js'
@@ -83,7 +83,7 @@ it('an agent in JavaScript is rebuilt when its engine dies while it waits for a 
   await called.promise
   const own = await findProcesses('quickjs/main.mjs', `"memoryBytes":${memoryBytes}`)
   expect(own.length).toBeGreaterThan(0)
-  for (const id of own) killIfRunning(id)
+  for (const id of own) killIfRunning(id, 'SIGABRT')
   released.resolve(2)
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: 'true 2' })
   expect(calls).toEqual(['a', 'b'])
@@ -124,11 +124,3 @@ it('code in JavaScript that takes too much memory ends only its own cell', async
 })
 
 /** Kills a process, which may have exited together with another killed one. */
-function killIfRunning(id: number): void {
-  try {
-    // A SIGKILL would look like the end of memory.
-    process.kill(id, 'SIGABRT')
-  } catch (thrown) {
-    expect(thrown).toMatchObject({ code: 'ESRCH' })
-  }
-}

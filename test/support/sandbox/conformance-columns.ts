@@ -14,13 +14,14 @@ const docker = {
   supportsProcesses: true,
   providesIsolation: true,
   supportsFiles: true,
+  supportsRunFiles: true,
   supportsNetwork: true,
   supportsContents: true,
 }
 
 const embedded = { ...docker, supportsReattach: false, supportsProcesses: false, supportsNetwork: false }
 
-const embeddedScripts = { ...embedded, supportsFiles: false }
+const embeddedScripts = { ...embedded, supportsFiles: false, supportsRunFiles: false }
 
 export const conformanceColumns = {
   dockerPython: { language: 'python', title: 'Python, Docker', capabilities: docker },

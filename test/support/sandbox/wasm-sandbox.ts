@@ -88,3 +88,16 @@ export async function findIdleInterpreters(text: string): Promise<number[]> {
   )
   return waits.flat()
 }
+
+/**
+ * Kills a process, which may have exited together with another killed one.
+ *
+ * @param signal SIGKILL looks like the end of memory
+ */
+export function killIfRunning(id: number, signal: 'SIGABRT' | 'SIGKILL'): void {
+  try {
+    process.kill(id, signal)
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ESRCH')) throw thrown
+  }
+}

@@ -79,8 +79,8 @@ class Suspension:
             self._send_calls(timeout, has_local_work)
         sent = self.state
         wait_seconds = timeout if has_local_work else None
-        frame = sent.deferred_frame or session.protocol.next_step(
-            "resume", lambda: selector.wait_for_host_or_local_work(session.channel.input_fd, wait_seconds)
+        frame = sent.deferred_frame or session.next_resume(
+            lambda: selector.wait_for_host_or_local_work(session.channel.input_fd, wait_seconds)
         )
         remaining = _remaining_wait(sent, frame) if frame is not None and has_local_work else 0
         if remaining > 0:
@@ -94,7 +94,7 @@ class Suspension:
         """Called when a cell has ended: its result can be sent only in a step that has no result yet."""
         if self.awaits_host:
             try:
-                self._resume(self.state.deferred_frame or self.session.protocol.next_step("resume"))
+                self._resume(self.state.deferred_frame or self.session.next_resume())
             except CellStop:  # the cell has ended anyway
                 self.session.timer.pause()
 

@@ -18,7 +18,7 @@ class IncomingValue:
 
     def __init__(self):
         self.pieces = []
-        self.digest = _sha256()
+        self.digest = new_sha256()
         self.count = 0
         self.characters = 0
         self.is_complete = False
@@ -146,7 +146,7 @@ class IncomingValues:
         return bool(live)
 
 
-def _sha256():
+def new_sha256():
     """Does not use hashlib, because the program may replace its names. Imports OpenSSL late: it takes much memory."""
     try:
         return lazy_import("_hashlib").openssl_sha256()

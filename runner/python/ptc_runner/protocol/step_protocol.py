@@ -10,9 +10,10 @@
 | step of number N | N was executed, same digest            | send the stored result                                  |
 | step of number N | N was executed, another digest         | refuse: fenced. A run that was reset has such a step    |
 | restore          | new: no step was executed              | restore the snapshot                                    |
-| cell, resume     | unusable, or another step is expected  | refuse: invalid                                         |
-| cell, resume     | a referenced value is missing          | refuse: incomplete                                      |
-| cell, resume     | ready, and it is the expected step     | begin the step                                          |
+| read_file        | between two cells                      | send the part of the file, or the reason why not        |
+| cell, file,      | unusable, or another step is expected  | refuse: invalid                                         |
+| resume           | a referenced value is missing          | refuse: incomplete                                      |
+|                  | ready, and it is the expected step     | begin the step                                          |
 
 An activity may execute several steps before they are recorded. When its attempt is lost, the next one requests them
 again, with lower fences: so the results of steps that are not recorded yet are kept (`KeptResults`).
@@ -20,6 +21,7 @@ again, with lower fences: so the results of steps that are not recorded yet are 
 
 import platform
 
+from ..files import send_part
 from ..original_builtins import lazy_import
 from .incoming_values import IncomingValues
 from .kept_results import KeptResults
@@ -68,6 +70,11 @@ class StepProtocol:
     def _accept_step(self, frame, expected_type):
         """Begins the step and returns True when it is the expected one. Answers every other step."""
         kind, number = frame["type"], frame["step"]
+        if kind == "read_file" and expected_type == "cell":
+            send_part(self.channel, frame)
+            return False
+        if kind == "file":  # a cell that is suspended stays so
+            expected_type = "file"
         if self._repeat_result(frame):
             return False
         if number in self.results:

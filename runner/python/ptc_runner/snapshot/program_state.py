@@ -27,7 +27,7 @@ from .classes import is_cell_class
 from .pickler import ProgramPickler, ProgramUnpickler
 from ..errors import UnsupportedState
 
-FORMAT = 1
+FORMAT = 2
 MAXIMUM_RECURSION = 2_000  # while copying: with a higher limit pickle could overflow the stack
 MAXIMUM_REASON_CHARACTERS = 200
 PYTHON = f"{sys.implementation.cache_tag} {sys.version} {sys.platform} {sys.byteorder}"
@@ -86,6 +86,7 @@ def _dump_all(session, writer, entries, captured):
     pickler.dump(
         {
             "call_index": session.call_index,
+            "artifacts": session.artifacts.digests if session.artifacts else {},
             "sources": {
                 file: linecache.cache[file] for file in sorted(pickler.source_files) if file in linecache.cache
             },
@@ -138,6 +139,8 @@ def restore(session, data):
     files.write_files(entries)
     linecache.cache.update(trailer["sources"])
     session.call_index = trailer["call_index"]
+    if session.artifacts:
+        session.artifacts.digests = trailer["artifacts"]
     settings.apply(session, captured)
     _compare("setting", trailer["settings"], settings.fixed_settings())
     _compare("the module", trailer["modules"], module_digests.digest_modules(session))

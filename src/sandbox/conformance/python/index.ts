@@ -7,6 +7,7 @@ import { cellCases } from './cell-cases.js'
 import { checkCases } from './check-cases.js'
 import { fileCases } from './file-cases.js'
 import { networkCases } from './network-cases.js'
+import { runFileCases } from './run-file-cases.js'
 import { reportCases } from './report-cases.js'
 import { restrictedCellCases } from './restricted-cell-cases.js'
 import { limitCases } from './limit-cases.js'
@@ -33,6 +34,7 @@ const ownCases: LanguageSuite['ownCases'] = [
   ['cells over a limit', limitCases],
   ['rebuilt program', rebuildCases],
   ['files', fileCases],
+  ['files of a run', runFileCases],
   ['network', networkCases],
 ]
 

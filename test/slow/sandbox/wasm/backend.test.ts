@@ -13,6 +13,7 @@ import {
   AttackClient,
   createAttackRunner,
   findProcesses,
+  killIfRunning,
   findIdleInterpreters,
 } from '../../../support/sandbox/wasm-sandbox.js'
 
@@ -60,20 +61,13 @@ test.each([
 ])('a warm interpreter that died %s is not handed out', async (_when, condition) => {
   const warm = createBackend({ warm: 1 })
   await vi.waitUntil(condition, pollOptions)
-  for (const id of await findProcesses(runner, 'main.mjs')) killIfRunning(id)
+  for (const id of await findProcesses(runner, 'main.mjs')) killIfRunning(id, 'SIGKILL')
   await vi.waitUntil(async () => (await findProcesses(runner)).length === 0, pollOptions)
   const connection = await warm.open(createSpec('after'), signal)
   expect(await new AttackClient(connection).run('answer = 6 * 7')).toEqual({ answer: 42 })
 })
 
 /** Kills a process, which may have exited together with another killed one. */
-function killIfRunning(id: number): void {
-  try {
-    process.kill(id, 'SIGKILL')
-  } catch (thrown) {
-    expect(thrown).toMatchObject({ code: 'ESRCH' })
-  }
-}
 
 test('opening the same sandbox again connects to the same interpreter', async () => {
   const one = createBackend()

@@ -1,21 +1,27 @@
 """Files: writes what the host uploads, reports what a cell has left in the folder for artifacts, reads it for the host.
 
-The dispatcher has the user of the programs, so a link that code has made leads only to what code itself can read. Still
-it follows none, opens ordinary files only, and stops at limits: a FIFO or an endless file must not stop the session.
+The dispatcher uses it, and in the embedded sandbox the runner of Python, which has no dispatcher there.
+
+Both have the user of the programs, so a link that code has made leads only to what code itself can read. Still they
+follow none, open ordinary files only, and stop at limits: a FIFO or an endless file must not stop the session.
 """
 
 import base64
 import errno
-import hashlib
 import os
 import stat
 from time import monotonic
+
+from .errors import CellStop
+from .protocol.incoming_values import new_sha256
 
 FOLDER = "/tmp/out"
 MAXIMUM_REPORTED = 100  # files of one cell
 MAXIMUM_ENTRIES = 10_000  # that are looked at
 MAXIMUM_FILE_BYTES = 1 << 30
 CHUNK_BYTES = 1 << 20
+MINIMUM_SECONDS = 1.5  # for reading the artifacts of a cell, also of one that was stopped
+NO_MEMORY = "there is too little memory"
 
 
 class Artifacts:
@@ -27,15 +33,17 @@ class Artifacts:
     def take_changes(self, seconds):
         """Returns the files that are new or have other content: {"path", "bytes", "sha256" or "problem"}.
 
-        `seconds`: for reading them.
+        `seconds`: what is left of the time of the cell. The host kills the sandbox some seconds after it.
         """
-        found, seen, deadline = [], {}, monotonic() + seconds
+        found, seen, deadline = [], {}, monotonic() + max(seconds, MINIMUM_SECONDS)
         left_out = 0
         for path in self._paths():
             try:
                 report, known = self._look_at(path, deadline)
             except OSError as problem:
                 report, known = {"bytes": 0, "problem": problem.strerror}, None
+            except MemoryError:
+                report, known = {"bytes": 0, "problem": NO_MEMORY}, None
             seen[path] = known
             if report is None:
                 continue
@@ -48,6 +56,15 @@ class Artifacts:
         if left_out:
             found.append({"path": FOLDER, "bytes": 0, "problem": f"{left_out} more files: too many for one cell"})
         return found
+
+    @property
+    def digests(self):
+        """The SHA-256 of the known files: what a snapshot saves."""
+        return {path: known[1] for path, known in self.known.items() if known and known[1]}
+
+    @digests.setter
+    def digests(self, digests):
+        self.known = {path: (None, digest) for path, digest in digests.items()}
 
     @staticmethod
     def _paths():
@@ -94,7 +111,7 @@ def shown(path):
 
 def digest_of(path, deadline):
     """Returns the SHA-256 of a file; None after the deadline."""
-    digest = hashlib.sha256()
+    digest = new_sha256()
     with open_file(path) as file:
         while chunk := file.read(CHUNK_BYTES):
             digest.update(chunk)
@@ -118,14 +135,34 @@ def send_part(channel, frame):
     try:
         with open_file(frame["path"]) as file:
             data = os.pread(file.fileno(), min(frame["bytes"], MAXIMUM_FILE_BYTES), frame["offset"])
-    except OSError as problem:
-        channel.send({"type": "no_snapshot", **identity, "reason": problem.strerror})
+    except (OSError, MemoryError) as problem:
+        channel.send({"type": "no_snapshot", **identity, "reason": _reason(problem)})
         return
     size = channel.frame_limit // 4 // 4 * 3  # this number of bytes makes a quarter of a frame in Base64
     for start in range(0, max(len(data), 1), size):
         text = base64.b64encode(memoryview(data)[start : start + size]).decode()
         last = start + size >= len(data)
         channel.send({"type": "snapshot", **identity, "piece": start // size, "text": text, "last": last})
+
+
+def write_upload(values, frame):
+    """Writes the part of a frame `file`. Returns the message of its step."""
+    try:
+        content = base64.b64decode(values.take(frame["ref"]), validate=True)
+        write_part(frame["path"], frame["offset"], content)
+        return {"type": "completed"}
+    except (OSError, MemoryError) as problem:
+        return {"type": "failed", "kind": "code_error", "error": _reason(problem)}
+    except (TypeError, ValueError):
+        return {"type": "failed", "kind": "code_error", "error": "the content is not Base64"}
+    except CellStop as stop:
+        return {"type": "failed", "kind": stop.kind, "error": str(stop)}
+    finally:
+        values.clear()
+
+
+def _reason(problem):
+    return NO_MEMORY if isinstance(problem, MemoryError) else problem.strerror
 
 
 def write_part(path, offset, content):

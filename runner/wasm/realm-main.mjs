@@ -215,6 +215,8 @@ function interruptBuffer(bindings) {
 
 const noSpace = 51 // ENOSPC, in WASI's numbers
 const fileTooLarge = 22 // EFBIG
+/** Smaller files that grow get twice their size. */
+const doublingBytes = 1 << 20
 
 /**
  * Enforces quotas of the in-memory file system, with the errors of a disk. A program that uses JavaScript can remove
@@ -235,6 +237,26 @@ function enforceFileQuotas(FS, { tmpBytes, maxFiles, maxOpenFiles }) {
     used = { bytes: used.bytes + bytes, inodes: used.inodes + inodes }
   }
   const capacity = (node) => node.contents?.length ?? 0
+  /** A growing file is copied. The kernel's limit on memory must not end the interpreter. */
+  const withinMemory = (change) => {
+    try {
+      return change()
+    } catch (error) {
+      throw error instanceof RangeError ? new FS.ErrnoError(noSpace) : error
+    }
+  }
+  /**
+   * Gives a file that grows more than it needs, so that it is not copied with each write. The file system itself would
+   * do so over the quota.
+   */
+  const expand = (node, size) => {
+    const { contents, usedBytes } = node
+    if (usedBytes === 0 || size <= contents.length) return
+    const left = before.bytes + tmpBytes - used.bytes
+    const spare = contents.length < doublingBytes ? contents.length : contents.length >> 3
+    node.contents = new Uint8Array(size + Math.min(spare, left))
+    node.contents.set(contents.subarray(0, usedBytes))
+  }
   /** Makes a file larger, within the quota. */
   const grow = (node, size, change) => {
     if (size > tmpBytes) throw new FS.ErrnoError(fileTooLarge)
@@ -247,9 +269,7 @@ function enforceFileQuotas(FS, { tmpBytes, maxFiles, maxOpenFiles }) {
     }
     const reserved = Math.max(size, capacity(node))
     reserve(reserved - capacity(node), 0)
-    const result = change()
-    // The file system allocates more than it needs: the capacity of a file that grows in small pieces doubles each
-    // time.
+    const result = withinMemory(change)
     used = { ...used, bytes: used.bytes + Math.max(capacity(node) - reserved, 0) }
     return result
   }
@@ -265,7 +285,12 @@ function enforceFileQuotas(FS, { tmpBytes, maxFiles, maxOpenFiles }) {
   const operations = MEMFS.ops_table.file.stream
   const { write } = operations
   operations.write = (stream, buffer, offset, length, position, canOwn) => {
-    return grow(stream.node, position + length, () => write(stream, buffer, offset, length, position, canOwn))
+    const { node } = stream
+    const size = position + length
+    return grow(node, size, () => {
+      if (node !== output) expand(node, size)
+      return write(stream, buffer, offset, length, position, canOwn)
+    })
   }
 }
 

@@ -118,6 +118,21 @@ export const runFileCases: readonly CaseDefinition[] = [
     },
     { tmpBytes: 48 << 20 },
   ),
+  fileCase(
+    'an upload may use all of /tmp, and be kept from there',
+    async (sandbox) => {
+      const part = Buffer.alloc(partBytes, 'part')
+      for (let index = 0; index < 12; index += 1)
+        expectResult(await sandbox.write('/tmp/in/large', part, index * partBytes), 'completed')
+      const files = await sandbox.filesAfter('os.rename("/tmp/in/large", "/tmp/out/large")')
+      assert.deepEqual(
+        files.map(({ bytes, problem }) => ({ bytes, problem })),
+        [{ bytes: 12 * partBytes, problem: undefined }],
+      )
+      assert.deepEqual(await sandbox.read('/tmp/out/large', 11 * partBytes), part)
+    },
+    { tmpBytes: 12 * partBytes },
+  ),
   fileCase('a cell reports files that are new or have another content, once', async (sandbox) => {
     const write = (text: string) => `_ = open("/tmp/out/a/one.txt", "w").write("${text}")`
     const reported = [{ path: '/tmp/out/a/one.txt', bytes: 3, sha256: sha256('one') }]

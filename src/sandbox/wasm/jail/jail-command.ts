@@ -115,6 +115,9 @@ function parentDeathArguments({ setpriv }: JailLayers): readonly string[] {
   return setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--no-new-privs', '--']
 }
 
+/** A file in `/tmp` that grows is copied. */
+const copiesOfTmp = 2
+
 /** The child has the files in memory: as it reads them, and as its file system has them. */
 const copiesOfFiles = 2
 
@@ -122,7 +125,8 @@ function kernelLimitArguments({ shell, node }: JailLayers, { limits, files }: Ch
   if (shell === undefined || node === undefined) return []
   const { memoryBytes, tmpBytes } = limits
   const filesBytes = (files?.bytes ?? 0) * copiesOfFiles
-  const kibibytes = Math.ceil((node.dataBytes + memoryBytes + tmpBytes + overheadBytes + filesBytes) / 1024)
+  const bytes = node.dataBytes + memoryBytes + copiesOfTmp * tmpBytes + overheadBytes + filesBytes
+  const kibibytes = Math.ceil(bytes / 1024)
   return [shell, path.join(wasmFolder, 'limits.sh'), String(kibibytes)]
 }
 

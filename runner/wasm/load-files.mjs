@@ -1,11 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { loadWheels } from './load-wheels.mjs'
 import { capMemory } from './memory-cap.mjs'
 
 const digestBytes = 32
 
 /** Reads all files that the child needs, before Node is stripped. */
-export function loadFiles({ pyodide, runner, memoryBytes, bootImage, filesRoot }) {
+export function loadFiles({ pyodide, runner, memoryBytes, bootImage, filesRoot, wheels }) {
   const text = (name) => fs.readFileSync(path.join(pyodide, name), 'utf8')
   return {
     realmMain: fs.readFileSync(new URL('realm-main.mjs', import.meta.url), 'utf8'),
@@ -18,14 +19,17 @@ export function loadFiles({ pyodide, runner, memoryBytes, bootImage, filesRoot }
     runner: pythonFiles(runner),
     // The digest is skipped, because the host has verified it. Without an image Python boots, which takes longer.
     bootImage: bootImage === undefined ? undefined : fs.readFileSync(bootImage).subarray(digestBytes),
-    mounted: filesRoot === undefined ? { list: [], contents: {} } : readMounted(filesRoot),
+    mounted: [
+      ...(filesRoot === undefined ? [] : [readMounted(filesRoot)]),
+      ...(wheels === undefined ? [] : [loadWheels(wheels)]),
+    ],
   }
 }
 
 /** The descriptor of the files for code; src/sandbox/wasm/interpreter/files-message.ts writes them. */
 const filesDescriptor = 5
 
-/** Returns the list of the files, and their contents by path. */
+/** Returns a folder of the sandbox: the list of its files, and their contents by path. */
 function readMounted(root) {
   const message = fs.readFileSync(filesDescriptor)
   fs.closeSync(filesDescriptor)
@@ -36,7 +40,7 @@ function readMounted(root) {
     file.path = `${root}/${file.path}`
     contents[file.path] = message.subarray(position, (position += file.bytes))
   }
-  return { list, contents }
+  return { root, list, contents }
 }
 
 /** Returns the sources of all Python files under a folder, by their paths in the sandbox. */

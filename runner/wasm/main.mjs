@@ -39,7 +39,7 @@ try {
     '/pyodide/pyodide.asm.wasm': files.wasm,
     '/pyodide/python_stdlib.zip': files.standardLibrary,
     ...(files.bootImage && { '/pyodide/boot.image': files.bootImage }),
-    ...files.mounted.contents,
+    ...Object.assign({}, ...files.mounted.map(({ contents }) => contents)),
   })
   const { loadPyodide } = await realm.load('pyodide.mjs', files.loader)
   const { default: createPyodideModule } = await realm.load('pyodide.asm.mjs', files.glue)
@@ -50,10 +50,10 @@ try {
     runner,
     quotas: settings.quotas,
     hasBootImage: files.bootImage !== undefined,
-    mounted: { root: settings.filesRoot, list: files.mounted.list },
+    mounted: files.mounted.map(({ root, list }) => ({ root, list })),
+    packages: settings.wheels?.root,
   })
-  const start = settings.makesBootImage ? realmMain.makeBootImage : realmMain.startRunner
-  await start(wrappedBindings, loadPyodide, createPyodideModule, parameters)
+  await realmMain[settings.task ?? 'startRunner'](wrappedBindings, loadPyodide, createPyodideModule, parameters)
   exit(0)
 } catch (error) {
   // The error may be a hostile object of the program, so it is only printed.

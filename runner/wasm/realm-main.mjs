@@ -112,17 +112,59 @@ random.seed()
 sys.path.remove('')
 `
 
-/** Loads Pyodide and runs the Python runner until the host closes the pipe. */
-export async function startRunner(bindings, loadPyodide, createPyodideModule, settings) {
-  const { lock, runner, quotas, hasBootImage, mounted } = JSON.parse(settings)
+/** Loads Pyodide, with the files and packages of the sandbox. */
+async function loadInterpreter(bindings, loadPyodide, createPyodideModule, { lock, hasBootImage, mounted, packages }) {
   const pyodide = await loadPyodide({
     ...loadOptions(createPyodideModule, lock),
     ...(hasBootImage ? { _loadSnapshot: globalThis.readbuffer(bootImage) } : {}),
   })
-  if (mounted.list.length > 0) mountFiles(pyodide.FS, mounted, globalThis.readbuffer)
+  for (const folder of mounted) mountFiles(pyodide.FS, folder, globalThis.readbuffer)
   delete globalThis.readbuffer
   if (hasBootImage) pyodide.runPython(undoBootState)
+  if (packages !== undefined) pyodide.runPython(`import sys\nsys.path.append('${packages}')`)
   connectStreams(pyodide, bindings)
+  return pyodide
+}
+
+/** Defines the folder of the packages, and the paths of the native modules in it. */
+const findModules = `
+import _ctypes, importlib.machinery, importlib.metadata, json, os, re, sys
+folder = sys.path[-1]
+paths = [os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names]
+modules = [path for path in paths if path.endswith(importlib.machinery.EXTENSION_SUFFIXES[0])]
+'\\n'.join(modules)
+`
+
+const writePackages = `
+entry = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99} [A-Za-z0-9][A-Za-z0-9._+!~-]{0,59}")
+found = {f"{each.metadata['Name']} {each.version}" for each in importlib.metadata.distributions(path=[folder])}
+names = sorted(filter(entry.fullmatch, found), key=str.lower)[:60]
+answer = {"names": names, "more": len(found) - len(names), "bytes": sum(map(os.path.getsize, paths))}
+text = json.dumps(answer).encode()
+while text:
+    text = text[os.write(1, text):]
+`
+
+/**
+ * Links the native modules, which executes no code of Python, and writes the names of the packages to the host, as JSON.
+ */
+export async function listPackages(bindings, loadPyodide, createPyodideModule, settings) {
+  const pyodide = await loadInterpreter(bindings, loadPyodide, createPyodideModule, JSON.parse(settings))
+  const modules = pyodide.runPython(findModules)
+  for (const path of modules === '' ? [] : modules.split('\n')) {
+    try {
+      pyodide.runPython(`_ctypes.dlopen(${JSON.stringify(path)}, os.RTLD_NOW)`)
+    } catch (error) {
+      throw new Error(`${path}: ${String(error).trim().split('\n').at(-1)}`, { cause: error })
+    }
+  }
+  pyodide.runPython(writePackages)
+}
+
+/** Runs the Python runner until the host closes the pipe. */
+export async function startRunner(bindings, loadPyodide, createPyodideModule, settings) {
+  const { runner, quotas, ...others } = JSON.parse(settings)
+  const pyodide = await loadInterpreter(bindings, loadPyodide, createPyodideModule, others)
   pyodide.setInterruptBuffer(interruptBuffer(bindings))
   for (const [name, source] of Object.entries(runner)) {
     const path = `/runner${name}`

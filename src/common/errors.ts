@@ -71,6 +71,8 @@ export const errorTable = {
   SANDBOX_IMAGE_MISSING: { retryable: true },
   /** An image, or a package in it, could not be installed. The message has the last lines of the log. */
   SANDBOX_IMAGE_BUILD_FAILED: { retryable: false },
+  /** A wheel for the embedded sandbox is missing, broken, or for another interpreter. The message names it. */
+  SANDBOX_WHEELS_INVALID: { retryable: false },
   /** The backend could run code, but can't enforce its limits, or has no seccomp. */
   SANDBOX_UNENFORCED: { retryable: false },
   /** The run has files for its code, or a tool that returns files, and this backend can't put them into a sandbox. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { defined } from '../common/defined.js'
 import { budgetSchema } from './options/budget.js'
@@ -122,6 +123,8 @@ export interface ResolvedConfig extends Pick<
     readonly backend: BackendChoice
     /** The images that agents have, besides that of the configuration. */
     readonly agentImages: readonly ImageChoice[]
+    /** The folder of the wheels of the embedded sandbox. */
+    readonly wheels: string | undefined
     /** The custom backend of the configuration. It is used when `backend` is its name. */
     readonly customBackend: BackendDefinition | undefined
   }
@@ -246,7 +249,13 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
     environment,
     idleTimeoutMs: model.idleTimeout,
     shutdownMs: timeouts.shutdown,
-    sandbox: { ...sandbox, backend, customBackend, agentImages: imagesOf(agents) },
+    sandbox: {
+      ...sandbox,
+      backend,
+      customBackend,
+      agentImages: imagesOf(agents),
+      wheels: sandbox.wasm.wheels === undefined ? undefined : resolve(baseDirectory, sandbox.wasm.wheels),
+    },
     values: { ...valueSettings, ...defined({ retryForMs: settingsOfTest.retryForMs }) },
     encryption: keys,
     redact,

@@ -24,6 +24,13 @@ export interface SandboxOption {
   readonly image?: string
   /** Packages that are installed on top of the image, by package manager: `{ pip: ['polars==1.9.0'] }`. Default: none. */
   readonly packages?: PackageLists
+  readonly wasm?: {
+    /**
+     * A folder of wheels, relative to the configuration: pure ones, and those for Pyodide. Code in Python can import
+     * the packages in the embedded sandbox. Default: none.
+     */
+    readonly wheels?: string
+  }
   readonly docker?: {
     /** OCI runtime of the daemon, such as `runsc`. Default: the daemon's. */
     readonly runtime?: string
@@ -44,6 +51,7 @@ export const sandboxOption = z
       .default('auto'),
     warm: z.int().min(0).optional(),
     ...imageFields,
+    wasm: z.strictObject({ wheels: z.string().min(1).max(4_096).optional() }).prefault({}),
     docker: z.strictObject({ runtime: z.string().min(1).optional() }).prefault({}),
   })
   .prefault({})

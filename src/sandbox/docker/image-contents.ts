@@ -12,6 +12,7 @@ import { installFolder, languagePrograms } from '../../languages/index.js'
 import { cacheDirectory } from '../../platform/cache-directory.js'
 import { makeFolder } from '../../platform/make-folder.js'
 import type { SandboxConnection } from '../backend.js'
+import { packageNames } from '../package-names.js'
 import { withTimeout } from './engine/with-timeout.js'
 import type { SandboxImages } from './image/sandbox-images.js'
 import type { ServerProgram } from './server-container.js'
@@ -21,11 +22,6 @@ const timeoutMs = 60_000
 
 /** More than {@link answer} can have. */
 const maxAnswerBytes = 64 << 10
-
-const packageNames = z.strictObject({
-  names: z.array(z.string().regex(/^[A-Za-z0-9@][A-Za-z0-9@/._+~-]{0,99} [A-Za-z0-9][A-Za-z0-9._+~:-]{0,59}$/)).max(60),
-  more: z.int().min(0),
-})
 
 /** The output of runner/image/contents.py. It comes out of an image that somebody may have built. */
 const answer = z.strictObject({

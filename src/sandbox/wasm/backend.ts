@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os'
 import path from 'node:path'
 import { raceWithSignal } from '../../common/async/abort.js'
+import { defined } from '../../common/defined.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import { filesService } from '../../common/files/files.js'
 import { defaultLanguageName } from '../../common/names.js'
@@ -20,15 +21,27 @@ import { filesRoot, type SandboxFiles } from '../sandbox-files.js'
 import { cacheDirectory } from '../../platform/cache-directory.js'
 import { canStripTypes, strippingNode } from '../../platform/strip-types.js'
 import { BootImage } from './interpreter/boot-image.js'
-import { checkWasm, contentsOf, interpreterTitle } from './check.js'
+import { checkWasm, contentsOf, describeInterpreter, wheelPlatform } from './check.js'
 import { toFilesMessage } from './interpreter/files-message.js'
 import { WasmConnection } from './interpreter/wasm-connection.js'
 import { Interpreter } from './interpreter/interpreter.js'
 import { InterpreterPool } from './interpreter/interpreter-pool.js'
 import { bootImageKey, jailCommand, javascriptRunner, pythonRunner } from './jail/jail-command.js'
-import type { ChildLimits, ChildSettings, InterpreterName } from './jail/jail-command.js'
+import type { ChildLimits, ChildSettings, InterpreterName, JailCommand } from './jail/jail-command.js'
 import { probeJailLayers } from './jail/jail-layers.js'
 import type { JailLayers } from './jail/jail-layers.js'
+import type { WheelFolder } from './wheels/read-wheels.js'
+import { type LoadedWheels, loadWheels } from './wheels/wheels.js'
+
+/** A backend of which a worker can find out at its start whether it is usable as configured. */
+export interface WasmBackend extends SandboxBackend {
+  /**
+   * Loads the configured wheels once.
+   *
+   * @throws PtcError SANDBOX_WHEELS_INVALID, SANDBOX_UNAVAILABLE
+   */
+  ensureWheels(): Promise<void>
+}
 
 export interface WasmBackendOptions {
   /**
@@ -43,6 +56,8 @@ export interface WasmBackendOptions {
   readonly maximum?: number
   /** Language of the interpreters that are loaded before the first session. Default `python`. */
   readonly language?: string
+  /** The folder of the wheels that code in Python can import. Default: none. */
+  readonly wheels?: string | undefined
   /** The folder of another `runner.py`, for tests. */
   readonly runner?: string
   /** The folder of the boot image (32 MB). Default: the cache folder of this user. */
@@ -68,11 +83,11 @@ const typicalBytes = 256 * 1024 * 1024
  *
  * @throws PtcError CONFIG_INVALID
  */
-export function createWasmBackend(options: WasmBackendOptions = {}): SandboxBackend {
-  return new WasmBackend(options)
+export function createWasmBackend(options: WasmBackendOptions = {}): WasmBackend {
+  return new EmbeddedBackend(options)
 }
 
-class WasmBackend implements SandboxBackend {
+class EmbeddedBackend implements WasmBackend {
   readonly name = 'wasm'
   readonly files = true
   readonly #runner: string
@@ -81,7 +96,9 @@ class WasmBackend implements SandboxBackend {
   readonly #sandboxes = new Map<string, Sandbox>()
   readonly #bootImage: BootImage
   readonly #closing = new AbortController()
+  readonly #wheelsFolder: string | undefined
   #layers: Promise<JailLayers> | undefined
+  #wheels: Promise<LoadedWheels> | undefined
 
   constructor(options: WasmBackendOptions) {
     const { warm = 1, limits = defaultLimits, maximum = defaultMaximum(), runner = pythonRunner } = options
@@ -89,6 +106,7 @@ class WasmBackend implements SandboxBackend {
     if (!Number.isInteger(warm) || warm < 0) throw invalidOption(`warm must be 0 or more, not ${warm}`)
     if (!Number.isInteger(maximum) || maximum < 1) throw invalidOption(`maximum must be 1 or more, not ${maximum}`)
     this.#runner = runner
+    this.#wheelsFolder = options.wheels
     this.#bootImage = new BootImage(path.join(cache, `python-${bootImageKey()}`))
     this.#poolOptions = { warm, maximum, limits }
     const first = languages.get(options.language ?? defaultLanguageName)
@@ -133,13 +151,22 @@ class WasmBackend implements SandboxBackend {
     await killSandbox(sandbox)
   }
 
-  contentsOf({ language }: ContentsSpec): Promise<SandboxContents> {
-    return Promise.resolve(contentsOf(usableLanguage(language).language.interpreter, language))
+  async contentsOf({ language }: ContentsSpec): Promise<SandboxContents> {
+    const { interpreter } = usableLanguage(language).language
+    return contentsOf(interpreter, language, interpreter === 'pyodide' ? await this.#loadedWheels() : undefined)
+  }
+
+  async ensureWheels(): Promise<void> {
+    await this.#loadedWheels()
   }
 
   async check(): Promise<BackendCheck> {
     const probe = () => this.#probe(childLimits(defaultLimits))
-    return checkWasm(probe, () => this.#bootImage.inspect())
+    return checkWasm(
+      probe,
+      () => this.#bootImage.inspect(),
+      () => this.#loadedWheels(),
+    )
   }
 
   async close(): Promise<void> {
@@ -154,7 +181,8 @@ class WasmBackend implements SandboxBackend {
   async #connect(sandbox: Sandbox): Promise<SandboxConnection> {
     const interpreter = await sandbox.interpreter
     await sandbox.connection?.detach()
-    sandbox.connection = new WasmConnection(interpreter, interpreterTitle(sandbox.name))
+    const wheels = sandbox.name === 'pyodide' ? await this.#loadedWheels() : undefined
+    sandbox.connection = new WasmConnection(interpreter, describeInterpreter(sandbox.name, wheels))
     return sandbox.connection
   }
 
@@ -193,10 +221,25 @@ class WasmBackend implements SandboxBackend {
 
   async #pythonSettings(layers: JailLayers, limits: ChildLimits, bytesOfFiles?: number): Promise<ChildSettings> {
     const settings = { limits, runner: this.#runner }
-    const makeCommand = () => jailCommand(layers, { ...settings, makesBootImage: true }, 'main.mjs')
+    const makeCommand = () => jailCommand(layers, { ...settings, task: 'makeBootImage' }, 'main.mjs')
     const bootImage = await this.#bootImage.ensure(makeCommand, this.#closing.signal)
+    const wheels = await this.#loadedWheels()
     const mounted = bytesOfFiles !== undefined && { files: { root: filesRoot, bytes: bytesOfFiles } }
-    return { ...settings, bootImage, ...mounted }
+    return { ...settings, bootImage, ...mounted, ...defined({ wheels }) }
+  }
+
+  /** All sandboxes of this backend have the same wheels: the folder is read once. */
+  async #loadedWheels(): Promise<LoadedWheels | undefined> {
+    const folder = this.#wheelsFolder
+    if (folder === undefined) return undefined
+    this.#wheels ??= loadWheels(folder, wheelPlatform(), (wheels) => this.#listCommand(wheels), this.#closing.signal)
+    return this.#wheels
+  }
+
+  async #listCommand(wheels: WheelFolder): Promise<JailCommand> {
+    const limits = childLimits(this.#poolOptions.limits ?? defaultLimits)
+    const settings = { limits, runner: this.#runner, wheels, task: 'listPackages' } as const
+    return jailCommand(await this.#probe(limits), settings, 'main.mjs')
   }
 
   async #probe(limits: ChildLimits): Promise<JailLayers> {

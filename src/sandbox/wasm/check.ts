@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { SandboxContents } from '../../common/run/sandbox-image.js'
 import type { BackendCheck, BackendProblem } from '../backend.js'
-import { messageOf } from '../../common/errors.js'
+import { messageOf, PtcError } from '../../common/errors.js'
+import { pluralize } from '../../common/text/text.js'
 import type { BootImageState } from './interpreter/boot-image.js'
 import { pyodideFolder, quickjsPackage } from './jail/jail-command.js'
 import type { InterpreterName } from './jail/jail-command.js'
 import type { JailLayers } from './jail/jail-layers.js'
+import type { WheelPlatform } from './wheels/wheel-tags.js'
+import type { LoadedWheels } from './wheels/wheels.js'
 
 /**
  * Reports the interpreter, its jail layers and the boot image in one line, and each missing layer as a problem. Never
@@ -15,15 +18,20 @@ import type { JailLayers } from './jail/jail-layers.js'
 export async function checkWasm(
   probeLayers: () => Promise<JailLayers>,
   inspectBootImage: () => Promise<BootImageState>,
+  loadWheels: () => Promise<LoadedWheels | undefined>,
 ): Promise<BackendCheck> {
   try {
     const layers = await probeLayers()
     const image = await inspectBootImage()
-    const problems = [...layerProblems(layers), ...bootImageProblems(image)]
+    const wheels = await loadWheels().catch((thrown: unknown) => {
+      if (PtcError.isInstance(thrown) && thrown.code === 'SANDBOX_WHEELS_INVALID') return thrown
+      throw thrown
+    })
+    const problems = [...layerProblems(layers), ...bootImageProblems(image), ...wheelProblems(wheels)]
     const usable = problems.every(({ severity }) => severity !== 'error')
     return {
       usable,
-      summary: `${interpreterTitle('pyodide')}, ${titles.quickjs()}; ${layerNames(layers).join(', ')}${bootImageSummary(image)}`,
+      summary: `${interpreterTitle('pyodide')}, ${titles.quickjs()}; ${layerNames(layers).join(', ')}${bootImageSummary(image)}${wheelsSummary(wheels)}`,
       problems,
     }
   } catch (thrown) {
@@ -62,10 +70,37 @@ function pythonVersion(): string {
   return info.python
 }
 
-/** Returns what programs find in the embedded sandbox of a language: one interpreter, whose files have its version. */
-export function contentsOf(name: InterpreterName, language: string): SandboxContents {
+/** Returns the Python for which the wheels must be. */
+export function wheelPlatform(): WheelPlatform {
+  const { info } = readJson(pyodideFolder(), 'pyodide-lock.json') as { readonly info: { readonly abi_version: string } }
+  const [major = 0, minor = 0] = pythonVersion().split('.').map(Number)
+  return { python: [major, minor], abi: info.abi_version }
+}
+
+/** Describes an interpreter for people. The digest tells whether two sandboxes have the same packages. */
+export function describeInterpreter(name: InterpreterName, wheels: LoadedWheels | undefined): string {
+  const packages = wheels ? `, ${pluralize(wheels.wheels.length, 'wheel')} ${wheels.digest.slice(0, 12)}` : ''
+  return `${interpreterTitle(name)}${packages}`
+}
+
+/**
+ * Returns what programs find in the embedded sandbox of a language: one interpreter, whose files have its version, and
+ * the packages of the wheels.
+ */
+export function contentsOf(name: InterpreterName, language: string, wheels: LoadedWheels | undefined): SandboxContents {
   const none = { names: [], more: 0 }
-  return { programs: [programs[name]()], languages: [language], packages: { apt: none, pip: none, npm: none } }
+  const packages = { apt: none, pip: wheels?.packages ?? none, npm: none }
+  return { programs: [programs[name]()], languages: [language], packages }
+}
+
+function wheelsSummary(wheels: LoadedWheels | PtcError | undefined): string {
+  if (wheels === undefined || PtcError.isInstance(wheels)) return ''
+  return `; ${pluralize(wheels.wheels.length, 'wheel')} in ${wheels.folder}`
+}
+
+function wheelProblems(wheels: LoadedWheels | PtcError | undefined): readonly BackendProblem[] {
+  if (!PtcError.isInstance(wheels)) return []
+  return [{ severity: 'error', message: wheels.message, remedy: wheels.hint ?? '' }]
 }
 
 function readJson(folder: string, name: string): unknown {

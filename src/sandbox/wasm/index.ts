@@ -13,6 +13,8 @@
  * 5. An interpreter serves one session, and is never used again.
  * 6. No object of Node's realm reaches the program: host bindings take and return numbers, strings and byte views.
  *
- * Folders: jail (command line, layers); interpreter (process, pool, boot image), which imports jail.
+ * 7. All interpreters of a backend have the wheels that were read first, by their content.
+ *
+ * Folders: jail (command line, layers); interpreter (process, pool, boot image), which imports jail; wheels (packages).
  */
-export { createWasmBackend, type WasmBackendOptions } from './backend.js'
+export { createWasmBackend, type WasmBackend, type WasmBackendOptions } from './backend.js'

@@ -166,10 +166,13 @@ export function describedSandbox(
   return { hasPackages: mayHavePackages(config), isEmbedded: preferred === 'wasm' }
 }
 
-/** Whether code may have packages besides the standard library: those of a custom image, base image or backend. */
-export function mayHavePackages({ sandbox: { backend, image, packages, customBackend } }: ResolvedConfig): boolean {
+/** Whether code may have packages besides the standard library: those of a custom image, base image, backend or wheel. */
+export function mayHavePackages({
+  sandbox: { backend, image, packages, customBackend, wheels },
+}: ResolvedConfig): boolean {
   return (
     backend === customBackend?.name ||
+    (backend === 'wasm' && wheels !== undefined) ||
     (backend !== 'wasm' && (image ?? packages ?? environmentVariable('PTC_BASE_IMAGE')) !== undefined)
   )
 }

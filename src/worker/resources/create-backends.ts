@@ -6,6 +6,7 @@ import { PtcError } from '../../common/errors.js'
 import type { SandboxBackend } from '../../sandbox/backend.js'
 import type { BackendDefinition } from '../../sandbox/define-backend.js'
 import { createDockerBackend, type DockerBackend } from '../../sandbox/docker/index.js'
+import { hasPackages } from '../../sandbox/image-option.js'
 import { createWasmBackend } from '../../sandbox/wasm/index.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
 
@@ -35,7 +36,7 @@ const backendNotices: Readonly<Record<BuiltInBackend, string>> = {
  * Creates the backends that the configuration names. A custom backend is the only one. With `auto`, Docker is preferred
  * when a daemon answers, else the embedded backend; the other one stays available to runs that name it.
  *
- * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, SANDBOX_UNENFORCED when a required backend is unusable
+ * @throws PtcError SANDBOX_WHEELS_INVALID; SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, SANDBOX_UNENFORCED when a required backend is unusable
  */
 export async function createBackends(config: ResolvedConfig, options: CreateBackendsOptions): Promise<Backends> {
   const { sandbox } = config
@@ -47,12 +48,26 @@ export async function createBackends(config: ResolvedConfig, options: CreateBack
   }
   const docker = sandbox.backend === 'wasm' ? undefined : await createDocker(config, options)
   const preferred = docker ? 'docker' : 'wasm'
-  const wasm =
-    sandbox.backend === 'docker'
-      ? undefined
-      : createWasmBackend({ warm: preferred === 'wasm' ? (sandbox.warm ?? 1) : 0, language: config.language })
+  const wasm = sandbox.backend === 'docker' ? undefined : await createEmbedded(config, preferred, options)
   const backends = [docker, wasm].filter((backend) => backend !== undefined)
   return { backends, docker, notice: `sandbox: ${preferred}; ${backendNotices[preferred]}` }
+}
+
+async function createEmbedded(
+  { sandbox: { backend, warm = 1, wheels, packages }, language }: ResolvedConfig,
+  preferred: BuiltInBackend,
+  { onProgress }: CreateBackendsOptions,
+): Promise<SandboxBackend> {
+  if (backend === 'wasm' && hasPackages(packages))
+    onProgress('`sandbox.packages` are not in the embedded sandbox: see `sandbox.wasm.wheels`')
+  const wasm = createWasmBackend({ warm: preferred === 'wasm' ? warm : 0, language, wheels })
+  try {
+    await wasm.ensureWheels()
+    return wasm
+  } catch (thrown) {
+    await wasm.close()
+    throw thrown
+  }
 }
 
 async function createCustomBackend(
@@ -104,8 +119,8 @@ async function createDocker(
     await docker.close()
     if (sandbox.backend === 'docker' || !PtcError.isInstance(thrown)) throw thrown
     // A wrong name of a package is a mistake in the configuration, which another sandbox does not mend.
-    const hasPackages = packages !== undefined || agentImages.length > 0
-    if (hasPackages && thrown.code === 'SANDBOX_IMAGE_BUILD_FAILED') throw thrown
+    const isConfigured = packages !== undefined || agentImages.length > 0
+    if (isConfigured && thrown.code === 'SANDBOX_IMAGE_BUILD_FAILED') throw thrown
     onProgress(`Docker can't be used: ${thrown.message}`)
     onProgress('runs that use Docker wait until a worker with Docker runs; this worker takes none of them')
     return undefined

@@ -12,11 +12,11 @@ import { type Check, failed } from '../check.js'
  * when no other backend is usable; otherwise a warning.
  */
 export async function checkSandboxes(config: Pick<ResolvedConfig, 'sandbox'> | undefined): Promise<readonly Check[]> {
-  const { image, packages, docker: { runtime } = {} } = config?.sandbox ?? {}
+  const { image, packages, wheels, docker: { runtime } = {} } = config?.sandbox ?? {}
   const definition = config?.sandbox.customBackend
   const [docker, wasm, custom] = await Promise.all([
     inspectBackend('Docker sandbox', () => createDockerBackend(defined({ image, packages, runtime }))),
-    inspectBackend('Embedded sandbox', () => createWasmBackend({ warm: 0 })),
+    inspectBackend('Embedded sandbox', () => createWasmBackend({ warm: 0, wheels })),
     definition &&
       inspectBackend(`Sandbox ${definition.name}`, () =>
         definition.create({ namespace: 'doctor', limits: defaultLimits, onProgress: () => undefined }),
@@ -27,7 +27,8 @@ export async function checkSandboxes(config: Pick<ResolvedConfig, 'sandbox'> | u
   return [
     ...(custom ? [toCheck(custom, wanted === definition?.name, false)] : []),
     dockerResult,
-    toCheck(wasm, isRequired('wasm', wanted, docker), false),
+    // A worker loads the wheels when it may use them.
+    toCheck(wasm, isRequired('wasm', wanted, docker) || (wanted === 'auto' && wheels !== undefined), false),
   ]
 }
 

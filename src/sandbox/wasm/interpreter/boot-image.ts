@@ -1,14 +1,11 @@
-import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { access, constants, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { buffer } from 'node:stream/consumers'
-import { messageOf, PtcError } from '../../../common/errors.js'
-import { childEnvironment, type JailCommand } from '../jail/jail-command.js'
+import { messageOf } from '../../../common/errors.js'
+import type { JailCommand } from '../jail/jail-command.js'
 import { makeFolder } from '../../../platform/make-folder.js'
+import { runForOutput } from './run-for-output.js'
 
-const createTimeoutMs = 60_000
 const staleFileMs = 3_600_000
 const digestBytes = 32
 
@@ -69,7 +66,8 @@ export class BootImage {
   async #create(command: JailCommand, signal: AbortSignal): Promise<boolean> {
     const temporaryFile = `${this.#file}.${randomUUID()}`
     try {
-      const image = await runForOutput(command, signal)
+      const { exitCode, stdout: image } = await runForOutput(command, signal)
+      if (exitCode !== 0) throw new Error(`exit code ${exitCode}`)
       await makeFolder(path.dirname(this.#file))
       await removeStaleFiles(path.dirname(this.#file))
       await writeFile(temporaryFile, Buffer.concat([sha256(image), image]))
@@ -100,23 +98,6 @@ async function removeStaleFiles(folder: string): Promise<void> {
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() })) // the file was removed meanwhile
     if (Date.now() - mtimeMs > staleFileMs) await rm(file, { force: true })
   }
-}
-
-async function runForOutput({ file, args }: JailCommand, signal: AbortSignal): Promise<Buffer> {
-  const child = spawn(file, args, {
-    env: childEnvironment,
-    cwd: '/',
-    // The descriptors are those of an interpreter, without interrupts, diagnostics and status.
-    stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore'],
-    signal,
-    timeout: createTimeoutMs,
-    killSignal: 'SIGKILL',
-    windowsHide: true,
-  })
-  const ended = once(child, 'exit')
-  const [image, [exitCode]] = await Promise.all([child.stdout ? buffer(child.stdout) : Buffer.alloc(0), ended])
-  if (exitCode !== 0) throw new PtcError('SANDBOX_UNAVAILABLE', `the boot image was not created: exit code ${exitCode}`)
-  return image
 }
 
 function sha256(image: Uint8Array): Buffer {

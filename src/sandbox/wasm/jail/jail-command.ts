@@ -5,6 +5,7 @@ import path from 'node:path'
 import type { Limits } from '../../../common/run/limits.js'
 import { maxFiles, maxOpenFiles } from '../../file-limits.js'
 import { runnerDirectory } from '../../runner-directory.js'
+import { type WheelFolder, wheelLimits } from '../wheels/read-wheels.js'
 import type { JailLayers } from './jail-layers.js'
 
 /** The limits on the command line of a child. An interpreter with other limits can't be used for a session. */
@@ -24,8 +25,10 @@ export interface ChildSettings {
   readonly runner: string
   /** The file of the boot image. Without it, Python boots. */
   readonly bootImage?: string | undefined
-  /** True for the child that creates the boot image. */
-  readonly makesBootImage?: boolean
+  /** What the child writes to its standard output before it ends. Undefined: it runs a program. */
+  readonly task?: 'makeBootImage' | 'listPackages'
+  /** The wheels that the child loads before a program. `bytes`: of their files; undefined before it is known. */
+  readonly wheels?: (WheelFolder & { readonly bytes?: number }) | undefined
   /** The files that the child reads from descriptor 5, for this folder. Undefined: there are none. */
   readonly files?: { readonly root: string; readonly bytes: number }
 }
@@ -63,10 +66,10 @@ export interface JailCommand {
  * root, Node.
  */
 export function jailCommand(layers: JailLayers, settings: ChildSettings, entry: 'main.mjs' | 'probe.mjs'): JailCommand {
-  const { bootImage, runner, interpreter = 'pyodide' } = settings
-  const bootImageFolders = bootImage === undefined ? [] : [path.dirname(bootImage)]
+  const { bootImage, runner, interpreter = 'pyodide', wheels } = settings
+  const ofSettings = [...(bootImage === undefined ? [] : [path.dirname(bootImage)]), ...(wheels ? [wheels.folder] : [])]
   const ownFolders = interpreter === 'quickjs' ? quickjsFolders() : [pyodideFolder()]
-  const readablePaths = [...ownFolders, realpathSync(wasmFolder), realpathSync(runner), ...bootImageFolders]
+  const readablePaths = [...ownFolders, realpathSync(wasmFolder), realpathSync(runner), ...ofSettings]
   const entryFolder = interpreter === 'quickjs' && entry === 'main.mjs' ? quickjsFolder : wasmFolder
   const command = [
     ...parentDeathArguments(layers),
@@ -121,10 +124,14 @@ const copiesOfTmp = 2
 /** The child has the files in memory: as it reads them, and as its file system has them. */
 const copiesOfFiles = 2
 
-function kernelLimitArguments({ shell, node }: JailLayers, { limits, files }: ChildSettings): readonly string[] {
+function kernelLimitArguments(
+  { shell, node }: JailLayers,
+  { limits, files, wheels }: ChildSettings,
+): readonly string[] {
   if (shell === undefined || node === undefined) return []
   const { memoryBytes, tmpBytes } = limits
-  const filesBytes = (files?.bytes ?? 0) * copiesOfFiles
+  const ofWheels = wheels ? wheels.archiveBytes + (wheels.bytes ?? wheelLimits.bytes) * copiesOfFiles : 0
+  const filesBytes = (files?.bytes ?? 0) * copiesOfFiles + ofWheels
   const bytes = node.dataBytes + memoryBytes + copiesOfTmp * tmpBytes + overheadBytes + filesBytes
   const kibibytes = Math.ceil(bytes / 1024)
   return [shell, path.join(wasmFolder, 'limits.sh'), String(kibibytes)]
@@ -168,8 +175,11 @@ function nodeArguments(
   ]
 }
 
+/** The folder of the sandbox with the packages of wheels. */
+const packagesRoot = '/packages'
+
 /** Returns the argument of main.mjs in runner/wasm or runner/quickjs. */
-function childSettingsJson({ limits, runner, files, interpreter, isTyped, ...image }: ChildSettings) {
+function childSettingsJson({ limits, runner, files, interpreter, isTyped, wheels, ...others }: ChildSettings) {
   const { memoryBytes, tmpBytes } = limits
   if (interpreter === 'quickjs') return { quickjs: quickjsPackage(), inspect: inspectFile(), memoryBytes, isTyped }
   const quotas = { tmpBytes, maxFiles, maxOpenFiles }
@@ -179,6 +189,7 @@ function childSettingsJson({ limits, runner, files, interpreter, isTyped, ...ima
     memoryBytes,
     quotas,
     filesRoot: files?.root,
-    ...image,
+    wheels: wheels && { folder: wheels.folder, root: packagesRoot, wheels: wheels.wheels, limits: wheelLimits },
+    ...others,
   }
 }

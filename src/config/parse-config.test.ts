@@ -58,7 +58,7 @@ describe('parseConfig', () => {
       { name: 'ping', allowedCallers: ['direct', 'code_execution'], effect: 'read', timeoutMs: 60_000, attempts: 3 },
     ])
     expect({ sandbox, taskQueue, idleTimeoutMs, instructions }).toEqual({
-      sandbox: { backend: 'auto', docker: {}, agentImages: [] },
+      sandbox: { backend: 'auto', docker: {}, wasm: {}, agentImages: [] },
       taskQueue: 'durable-ptc',
       idleTimeoutMs: 60_000,
       instructions: undefined,

@@ -123,8 +123,6 @@ export interface ResolvedConfig extends Pick<
     readonly backend: BackendChoice
     /** The images that agents have, besides that of the configuration. */
     readonly agentImages: readonly ImageChoice[]
-    /** The folder of the wheels of the embedded sandbox. */
-    readonly wheels: string | undefined
     /** The custom backend of the configuration. It is used when `backend` is its name. */
     readonly customBackend: BackendDefinition | undefined
   }
@@ -254,7 +252,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
       backend,
       customBackend,
       agentImages: imagesOf(agents),
-      wheels: sandbox.wasm.wheels === undefined ? undefined : resolve(baseDirectory, sandbox.wasm.wheels),
+      wasm: sandbox.wasm.wheels === undefined ? {} : { wheels: resolve(baseDirectory, sandbox.wasm.wheels) },
     },
     values: { ...valueSettings, ...defined({ retryForMs: settingsOfTest.retryForMs }) },
     encryption: keys,

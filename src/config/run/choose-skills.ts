@@ -9,8 +9,6 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import { obstacleToFilesOf } from './language.js'
 import type { RunConfiguration } from './resolve-run.js'
 
-type FactsAboutBackends = 'backendsWithoutFiles' | 'preferredBackend'
-
 /** The parts of a run that say which skills it can have. */
 interface RunWithSkills {
   readonly workflowType: string | undefined
@@ -28,7 +26,7 @@ interface RunWithSkills {
  * @throws PtcError SKILL_UNKNOWN, SANDBOX_FILES_UNSUPPORTED
  */
 export function chooseSkills(
-  configuration: Pick<RunConfiguration, 'skills' | FactsAboutBackends>,
+  configuration: Pick<RunConfiguration, 'skills' | 'backendsWithoutFiles'>,
   { activeSkills = [], isPlain, clientTools }: RunConfigInput,
   agent: Agent | undefined,
   run: RunWithSkills,
@@ -50,12 +48,11 @@ export function chooseSkills(
 
 /** Returns why the sandbox of a run can't have files. */
 function obstacleToFiles(
-  { backend: chosen, language, sessionOwner: owner }: RunWithSkills,
-  { backendsWithoutFiles, preferredBackend = chosen }: Pick<RunConfiguration, FactsAboutBackends>,
+  { backend, language, sessionOwner: owner }: RunWithSkills,
+  { backendsWithoutFiles }: Pick<RunConfiguration, 'backendsWithoutFiles'>,
 ): string | undefined {
   if (owner?.type === 'named') return `session ${owner.name} has the files of no run`
   if (owner) return 'the run uses the sandbox of the run that started it'
-  const backend = chosen === 'auto' ? preferredBackend : chosen
   const hasNone = backendsWithoutFiles.includes(backend)
   return hasNone ? `the sandbox ${backend} can't have files` : obstacleToFilesOf(language, backend)
 }

@@ -23,7 +23,7 @@ interface RunWithFiles {
  * @throws PtcError RUN_INPUT_INVALID, SANDBOX_FILES_UNSUPPORTED
  */
 export function filesOf(
-  { files: configured, preferredBackend }: Pick<RunConfiguration, 'files' | 'preferredBackend'>,
+  { files: configured }: Pick<RunConfiguration, 'files'>,
   { files: uploads, isPlain }: RunConfigInput,
   agent: Agent | undefined,
   { tools, backend, language, sessionOwner, tmpBytes }: RunWithFiles,
@@ -36,8 +36,7 @@ export function filesOf(
     throw new PtcError('RUN_INPUT_INVALID', 'a run in the sandbox of another has no files of its own', {
       hint: 'Upload the files to the run or the session that has the sandbox.',
     })
-  const used = backend === 'auto' ? preferredBackend : backend
-  const obstacle = obstacleToFilesOf(language, used)
+  const obstacle = obstacleToFilesOf(language, backend)
   if (obstacle !== undefined) {
     const [problem, remedy] = fileTool
       ? [`tool ${fileTool.name} returns files, and ${obstacle}`, 'a run without the tool']

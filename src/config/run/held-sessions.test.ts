@@ -99,6 +99,11 @@ describe('the further sandboxes of a run', () => {
       'RUN_INPUT_INVALID',
       'the sandbox wasm does not execute bash',
     ],
+    [
+      { options: { sandbox: 'wasm', files: [] }, sessions: { etl: { language: 'javascript' } } },
+      'SANDBOX_FILES_UNSUPPORTED',
+      "etl of agent analyst has files, and code in javascript can't have files in the sandbox wasm",
+    ],
   ])('are refused at the start of the run when its sandbox can not have them: %o', (chosen, code, message) => {
     expect(failureOf(chosen)).toMatchObject({ code, message: expect.stringContaining(message) as string })
   })

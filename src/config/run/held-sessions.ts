@@ -11,7 +11,7 @@ import type { ToolRegistry } from '../../tools/registry.js'
 import { describeNetwork } from '../options/network.js'
 import { type NetworkConfiguration, networkOf } from './choose-network.js'
 import { imageBackend } from './image.js'
-import { checkLanguage } from './language.js'
+import { checkLanguage, obstacleToFilesOf } from './language.js'
 
 /** The agent's own sandbox, with which its further ones agree unless they say otherwise. */
 interface OwnSandbox {
@@ -26,7 +26,8 @@ interface OwnSandbox {
 /**
  * Returns the sandboxes that a run has besides its own: those of its agent. Only a run with a model has them.
  *
- * @throws PtcError RUN_INPUT_INVALID, TOOL_DUPLICATE, SANDBOX_NETWORK_UNSUPPORTED, CONFIG_INVALID
+ * @throws PtcError RUN_INPUT_INVALID, TOOL_DUPLICATE, SANDBOX_NETWORK_UNSUPPORTED, SANDBOX_FILES_UNSUPPORTED,
+ *   CONFIG_INVALID
  */
 export function heldSessionsOf(
   configuration: NetworkConfiguration,
@@ -53,6 +54,11 @@ export function heldSessionsOf(
     const chosen = session.language ?? own.language
     const language = own.hasEnvironment ? withEnvironment(chosen) : chosen
     checkLanguage(language, sandbox)
+    const obstacle = own.hasFiles ? obstacleToFilesOf(language, sandbox) : undefined
+    if (obstacle !== undefined)
+      throw new PtcError('SANDBOX_FILES_UNSUPPORTED', `${name} of agent ${agent.name} has files, and ${obstacle}`, {
+        hint: 'Choose the sandbox docker, or `files: false`.',
+      })
     // A client that allows no network means all sandboxes. Its hosts are in place of those of the agent.
     const network = requested === false ? false : (session.network ?? requested ?? agent.network)
     const rules = networkOf(configuration, network, sandbox, `session ${name} of agent ${agent.name}`)

@@ -12,7 +12,7 @@ import { canStripTypes, strippingNode } from '../../platform/strip-types.js'
 const embeddedBackend = 'wasm' satisfies BuiltInBackend
 
 /** Whether a sandbox can have the dispatcher, which has the environment of a run, and its files. */
-export function mayHaveDispatcher(backend: BackendChoice | undefined): boolean {
+export function mayHaveDispatcher(backend: BackendChoice): boolean {
   return backend !== hostedBackend && backend !== embeddedBackend
 }
 
@@ -35,8 +35,8 @@ export function chosenLanguage(options: RunConfigInput, agent: Agent | undefined
   )
 }
 
-/** Returns why code in this language can't have files in a sandbox; undefined if it can, or if the backend is unknown. */
-export function obstacleToFilesOf(language: string, backend: BackendChoice | undefined): string | undefined {
+/** Returns why code in this language can't have files in a sandbox; undefined if it can. */
+export function obstacleToFilesOf(language: string, backend: BackendChoice): string | undefined {
   if (backend === hostedBackend) return `the sandbox ${backend} can't have files`
   if (backend !== embeddedBackend || languageOf(language).embedded?.hasFiles !== false) return undefined
   return `code in ${language} can't have files in the sandbox ${backend}`

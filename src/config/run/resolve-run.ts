@@ -120,8 +120,11 @@ export function resolveRun(
   const requested = isPlain ? 'auto' : (options.sandbox ?? defaults.backend)
   const image = isPlain ? undefined : chosenImage(options, agent, requested)
   const backend = image === undefined ? requested : imageBackend
-  checkEnvironment(environment, language, backend, tools)
-  checkLanguage(language, backend)
+  // Where this process knows the sandbox of the run, it refuses now what the sandbox can't have.
+  const hasOwnSandbox = !isPlain && options.session === undefined
+  const used = backend === 'auto' && hasOwnSandbox ? (configuration.preferredBackend ?? backend) : backend
+  checkEnvironment(environment, language, used, tools)
+  checkLanguage(language, used)
   if (backend === hostedBackend)
     checkHostedCode(
       { model, tools, hasInput: input !== undefined, hasClientTools: clientTools !== undefined, mode: task.mode },
@@ -132,17 +135,17 @@ export function resolveRun(
   const limits = applyOverrides(applyOverrides(defaults.limits, agent?.limits), options.limits)
   const sessionOwner = isConfigured ? owner : { ...owner, language }
   const { tmpBytes } = limits
-  const ofFiles = { tools: tools.toolConfigs(), backend, language, sessionOwner, tmpBytes }
+  const ofFiles = { tools: tools.toolConfigs(), backend: used, language, sessionOwner, tmpBytes }
   const files = filesOf(configuration, options, agent, ofFiles)
   const skills = chooseSkills(configuration, options, agent, {
     ...workflow,
-    backend,
+    backend: used,
     language,
     tools,
     ...task,
     sessionOwner,
   })
-  const network = isPlain ? undefined : chooseNetwork(configuration, options, agent, { backend, sessionOwner })
+  const network = isPlain ? undefined : chooseNetwork(configuration, options, agent, { backend: used, sessionOwner })
   const has = { hasEnvironment: environment !== undefined, hasFiles: files !== undefined }
   const own = { backend, language: chosen, tools, ...has }
   const hasHeldSessions = agent !== undefined && !isPlain && modelWorkflows.includes(workflowType)

@@ -168,11 +168,11 @@ export function describedSandbox(
 
 /** Whether code may have packages besides the standard library: those of a custom image, base image, backend or wheel. */
 export function mayHavePackages({
-  sandbox: { backend, image, packages, customBackend, wheels },
+  sandbox: { backend, image, packages, customBackend, wasm },
 }: ResolvedConfig): boolean {
   return (
     backend === customBackend?.name ||
-    (backend === 'wasm' && wheels !== undefined) ||
+    (backend === 'wasm' && wasm.wheels !== undefined) ||
     (backend !== 'wasm' && (image ?? packages ?? environmentVariable('PTC_BASE_IMAGE')) !== undefined)
   )
 }

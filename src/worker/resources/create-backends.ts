@@ -54,18 +54,26 @@ export async function createBackends(config: ResolvedConfig, options: CreateBack
 }
 
 async function createEmbedded(
-  { sandbox: { backend, warm = 1, wheels, packages }, language }: ResolvedConfig,
+  {
+    sandbox: {
+      backend,
+      warm = 1,
+      wasm: { wheels },
+      packages,
+    },
+    language,
+  }: ResolvedConfig,
   preferred: BuiltInBackend,
   { onProgress }: CreateBackendsOptions,
 ): Promise<SandboxBackend> {
   if (backend === 'wasm' && hasPackages(packages))
     onProgress('`sandbox.packages` are not in the embedded sandbox: see `sandbox.wasm.wheels`')
-  const wasm = createWasmBackend({ warm: preferred === 'wasm' ? warm : 0, language, wheels })
+  const embedded = createWasmBackend({ warm: preferred === 'wasm' ? warm : 0, language, wheels })
   try {
-    await wasm.ensureWheels()
-    return wasm
+    await embedded.ensureWheels()
+    return embedded
   } catch (thrown) {
-    await wasm.close()
+    await embedded.close()
     throw thrown
   }
 }

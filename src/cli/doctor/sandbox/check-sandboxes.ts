@@ -12,7 +12,7 @@ import { type Check, failed } from '../check.js'
  * when no other backend is usable; otherwise a warning.
  */
 export async function checkSandboxes(config: Pick<ResolvedConfig, 'sandbox'> | undefined): Promise<readonly Check[]> {
-  const { image, packages, wheels, docker: { runtime } = {} } = config?.sandbox ?? {}
+  const { image, packages, wasm: { wheels } = {}, docker: { runtime } = {} } = config?.sandbox ?? {}
   const definition = config?.sandbox.customBackend
   const [docker, wasm, custom] = await Promise.all([
     inspectBackend('Docker sandbox', () => createDockerBackend(defined({ image, packages, runtime }))),

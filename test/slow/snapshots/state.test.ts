@@ -39,6 +39,22 @@ describe('a snapshot of an embedded interpreter', () => {
   const names = /^(dataclasses|enumerations|files|sets)/
   const some = [...supported, ...deterministic].filter(([name]) => names.test(name))
   snapshotTests(backend, some, unsupported.slice(0, 1), unrestorable.slice(0, 1))
+
+  it('a restored interpreter reports the artifacts that are new, and none a second time', async () => {
+    const write = (count: number) =>
+      `import os\nos.makedirs("/tmp/out", exist_ok=True)\nfor n in range(${count}): open(f"/tmp/out/{n:03}", "w").close()`
+    const original = await runCells(backend, [write(120)])
+    const restored = await restoredFrom((await snapshotOf(original)).text ?? '', original, backend)
+    await original.close()
+    const { finalResult } = await restored.runCell('open("/tmp/out/new", "w").close()')
+    const files = finalResult.type === 'completed' ? (finalResult.files ?? []) : []
+    // The first cell reported 99 of 120.
+    expect(files.map(({ path }) => path)).toEqual([
+      ...Array.from({ length: 21 }, (_, index) => `/tmp/out/${String(99 + index).padStart(3, '0')}`),
+      '/tmp/out/new',
+    ])
+    await restored.close()
+  })
 })
 
 function snapshotTests(

@@ -181,7 +181,13 @@ export class Session {
    */
   async storeFiles(found: readonly FoundFile[]): Promise<KeptFiles> {
     for (let losses = 0; losses <= maxRebuildsPerStep; losses += 1) {
-      if (!this.#sandbox.isOpen && (await this.#openOrRebuild()).type !== 'rebuilt') break
+      const rebuilt = this.#sandbox.isOpen ? undefined : await this.#openOrRebuild()
+      if (rebuilt !== undefined && rebuilt.type !== 'rebuilt') {
+        const isLost = rebuilt.type === 'lost' && (rebuilt.cause === 'gone' || rebuilt.cause === 'exited')
+        if (!isLost) break
+        await this.#discardFailed(rebuilt)
+        continue
+      }
       const result = await this.#sandbox.storeFiles(this.#journal.length, found)
       if (result.type === 'stored') return result
       await this.#sandbox.discard()

@@ -1,10 +1,11 @@
 import { buffer } from 'node:stream/consumers'
 import { deflateSync } from 'node:zlib'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool, file, type FileResult, type Tool, ToolError } from '../../../src/index.js'
 import { partBytes } from '../../../src/common/files/files.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
+import { backends } from '../../support/environment/backends.js'
 import { killContainersOf } from '../../support/environment/containers.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
@@ -53,12 +54,12 @@ async function* broken(): AsyncGenerator<Uint8Array, void, undefined> {
   throw new ToolError('the connection broke')
 }
 
-describeDocker('files that tools return', () => {
+describe.each(backends)('files that tools return in %s', (backend) => {
   it('code reads a file by its path, and the client downloads it', async () => {
     const big = Buffer.alloc(partBytes + 5, 'ab')
     const large = fileTool('large', () => ({ name: 'large.bin', data: readAsStream(big) }))
     const env = await TestEnvironment.start({
-      backend: 'docker',
+      backend,
       tools: [table, large],
       script: [
         turn(
@@ -86,7 +87,9 @@ print(len(set(paths)), [os.path.getsize(each) for each in paths], open(paths[1],
     expect((await buffer(run.files.read(files[1]?.path ?? ''))).equals(big)).toBe(true)
     await env.expectCleanEnd(env.client.workflow.getHandle(run.workflowId))
   })
+})
 
+describeDocker('files that tools return', () => {
   it('a model sees an image that it has asked for, and its next code finds the file', async () => {
     const env = await TestEnvironment.start({
       backend: 'docker',

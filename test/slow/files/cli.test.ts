@@ -112,10 +112,10 @@ describeDocker('ptc files', () => {
 
   it('a run in a sandbox without files says so', async () => {
     const env = await TestEnvironment.start({ backend: 'wasm', tools: [] })
-    await using project = await projectOf(env, { 'table.csv': 'n\n', 'p.py': 'print(1)' })
+    await using project = await projectOf(env, { 'table.csv': 'n\n', 'p.js': 'console.log(1)' })
     const id = uniqueName('run')
-    const ran = await project.run('exec', '--id', id, '--upload', 'table.csv', 'p.py')
+    const ran = await project.run('exec', '--id', id, '--upload', 'table.csv', 'p.js')
     expect(ran).toMatchObject({ code: 1, stdout: '' })
-    expect(ran.stderr).toContain('the sandbox wasm has no uploads and no artifacts')
+    expect(ran.stderr).toContain("code in javascript can't have files in the sandbox wasm")
   })
 })

@@ -269,11 +269,14 @@ it('a run in a sandbox without files is refused at its start when a tool returns
   const { table } = tableTool()
   const other = tool('other', () => 1)
   const env = await TestEnvironment.start({ backend: 'wasm', tools: [table, other] })
-  const refused = await env.ptc.startProgram({ source: 'print(1)' })
+  const program = { source: 'console.log(1)', language: 'javascript' }
+  const refused = await env.ptc.startProgram(program)
   await expect(refused.result()).rejects.toMatchObject({
     code: 'SANDBOX_FILES_UNSUPPORTED',
-    message: expect.stringContaining("the sandbox wasm can't have the files that tool table returns"),
+    message: expect.stringContaining(
+      "tool table returns files, and code in javascript can't have files in the sandbox wasm",
+    ),
   })
-  const without = await env.ptc.startProgram({ source: 'print(1)', tools: ['other'] })
+  const without = await env.ptc.startProgram({ ...program, tools: ['other'] })
   expect(await without.result()).toMatchObject({ outcome: { output: '1\n' } })
 })

@@ -86,6 +86,21 @@ export const runFileCases: readonly CaseDefinition[] = [
     expectResult(await sandbox.write('/tmp/in/a/b.txt', 'Welt', 9), 'completed')
     assert.equal(await sandbox.print('print(open("/tmp/in/a/b.txt").read())'), 'Grüße, Welt\n')
   }),
+  fileCase('a file that comes while a cell waits is there when its call returns', async (sandbox, harness) => {
+    const source = 'path = await get(1)\nprint(open(path).read(), await get(2))'
+    const first = expectResult(await harness.startCell(source), 'suspended')
+    harness.now += 1_000
+    expectResult(await sandbox.write('/tmp/in/tools/a/x.txt', 'one, '), 'completed')
+    expectResult(await sandbox.write('/tmp/in/tools/a/x.txt', 'two', 5), 'completed')
+    const path = { status: 'ok', value: '/tmp/in/tools/a/x.txt' } as const
+    const results = first.calls.map(({ index }) => ({ index, outcome: path }))
+    const second = expectResult(await harness.executeStep({ type: 'results', results }), 'suspended')
+    expectResult(await sandbox.write('/tmp/in/tools/b', 'later'), 'completed')
+    const done = { status: 'ok', value: 'done' } as const
+    const last = second.calls.map(({ index }) => ({ index, outcome: done }))
+    const ended = expectResult(await harness.executeStep({ type: 'results', results: last }), 'completed')
+    assert.equal(ended.output, 'one, two done\n')
+  }),
   fileCase('an upload replaces a longer file, and a link without following it', async (sandbox) => {
     await sandbox.write('/tmp/in/file', 'x'.repeat(1_000))
     await sandbox.write('/tmp/in/file', 'short')

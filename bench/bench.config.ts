@@ -16,6 +16,10 @@ const ping = defineTool({ ...echo, name: 'ping' })
 /** The same tool with local execution. */
 const look = defineTool({ ...echo, name: 'look', execution: 'local' })
 
+/** A local tool with an effect that may be repeated, and one whose effect may not. */
+const mark = defineTool({ ...echo, name: 'mark', effect: 'idempotent', execution: 'local' })
+const markOnce = defineTool({ ...echo, name: 'mark_once', effect: 'once', execution: 'local' })
+
 /** The same tool with a limit over the whole fleet. */
 const pingSingly = defineTool({ ...echo, name: 'ping_singly', concurrency: 1 })
 
@@ -40,8 +44,19 @@ const query = defineTool({
   run: (_input, { signal }) => pause(20, null, { signal }),
 })
 
+/** A local tool with an effect that takes 20 ms. */
+const save = defineTool({
+  name: 'save',
+  description: 'Saves for 20 ms.',
+  input: z.object({}),
+  output: z.null(),
+  effect: 'idempotent',
+  execution: 'local',
+  run: (_input, { signal }) => pause(20, null, { signal }),
+})
+
 export default defineConfig({
-  tools: [ping, look, pingSingly, work, query],
+  tools: [ping, look, mark, markOnce, pingSingly, work, query, save],
   sandbox: { backend: 'docker' },
   taskQueue: 'bench',
 })

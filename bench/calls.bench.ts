@@ -5,10 +5,12 @@ import { interleaved, ratios, type ResultRow } from './support/measure.js'
 import { outputOf, sessionPart, startProgram } from './support/programs.js'
 import { bareQueue, type Stack, startStack } from './support/stack.js'
 
-const sequential = (tool: 'ping' | 'look' | 'ping_singly', calls: number): string =>
+type ToolName = 'ping' | 'look' | 'mark' | 'mark_once' | 'ping_singly'
+
+const sequential = (tool: ToolName, calls: number): string =>
   `for value in range(${calls}):\n    await ${tool}(value=value)`
 
-const parallel = (tool: 'ping' | 'ping_singly', calls: number): string =>
+const parallel = (tool: ToolName, calls: number): string =>
   `import asyncio\nawait asyncio.gather(*(${tool}(value=value) for value in range(${calls})))`
 
 /** Targets of the parts of a call that have one. */
@@ -27,8 +29,11 @@ await benchmark('calls', async (context) => {
     bareSequential: (count: number) => bare(stack, 'bareSequential', count),
     codeSequential: (count: number) => program(stack, sequential('ping', count)),
     localSequential: (count: number) => program(stack, sequential('look', count)),
+    effectSequential: (count: number) => program(stack, sequential('mark', count)),
+    onceSequential: (count: number) => program(stack, sequential('mark_once', count)),
     bareParallel: (count: number) => bare(stack, 'bareParallel', count),
     codeParallel: (count: number) => program(stack, parallel('ping', count)),
+    effectParallel: (count: number) => program(stack, parallel('mark', count)),
     limitedSequential: (count: number) => program(stack, sequential('ping_singly', count)),
     limitedParallel: (count: number) => program(stack, parallel('ping_singly', count)),
   }
@@ -75,9 +80,15 @@ await benchmark('calls', async (context) => {
     ratio('sequential: code / bare', 'codeSequential', 'bareSequential', 1.3),
     ...rows('localSequential', 'local read from code, sequential', { milliseconds: 10, events: 2 }),
     ratio('sequential: local read / bare', 'localSequential', 'bareSequential', 0.35),
+    ...rows('effectSequential', 'local call with an effect, sequential'),
+    ratio('sequential: local effect / bare', 'effectSequential', 'bareSequential', 0.3),
+    ...rows('onceSequential', 'local `once` call, sequential'),
+    ratio('sequential: local `once` / bare', 'onceSequential', 'bareSequential', 0.3),
     ...rows('bareParallel', 'bare activity, parallel'),
     ...rows('codeParallel', 'call from code, parallel'),
     ratio('parallel: code / bare', 'codeParallel', 'bareParallel', 1.1),
+    ...rows('effectParallel', 'local calls with an effect, parallel'),
+    ratio('parallel: local effects / bare', 'effectParallel', 'bareParallel', 0.2),
     ...rows('limitedSequential', 'call of a tool with `concurrency: 1`, sequential'),
     ratio('sequential: limited / not limited', 'limitedSequential', 'codeSequential'),
     ...rows('limitedParallel', 'call of a tool with `concurrency: 1`, parallel'),

@@ -9,6 +9,12 @@ export interface ActivityChannel {
   /** Aborted when the activity is cancelled, or its worker shuts down. */
   readonly signal: AbortSignal
   readonly heartbeat: (details: unknown) => void
+  /**
+   * Stores heartbeat details on the server: the next attempt gets them, whenever this one is lost. Returns false when
+   * the server may not have them, and from then on. That is so after the first {@link heartbeat}, which the SDK may send
+   * later than details that are stored meanwhile, and for an attempt that is cancelled or lost.
+   */
+  readonly store: (details: unknown) => Promise<boolean>
   /** Runs synchronous tool code under the event-loop watchdog. */
   readonly runMonitored: <Result>(work: () => Result) => Result
 }
@@ -27,6 +33,7 @@ export function activityChannelOf(context: Context): ActivityChannel {
     channels.get(context) ?? {
       signal,
       heartbeat: (details) => context.heartbeat(details),
+      store: () => Promise.resolve(false),
       runMonitored: (work) => work(),
     }
   )

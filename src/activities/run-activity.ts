@@ -26,10 +26,29 @@ export interface ActivityScope {
    * gets them.
    */
   readonly report: (details: unknown) => void
+  /** The result of an earlier attempt that was lost: {@link storeResult} has stored it. Undefined: there is none. */
+  readonly storedResult: unknown
+  /**
+   * Stores what the next attempt returns if this one is lost. Returns false when the server may not have it: see
+   * {@link ActivityChannel.store}.
+   */
+  readonly storeResult: (result: unknown) => Promise<boolean>
   /** Milliseconds since the activity was scheduled, with earlier attempts, and without its time in the task queue. */
   readonly elapsedMs: () => number
+  /** Milliseconds until the start-to-close timeout of the attempt, without {@link resultMarginMs}. */
+  readonly remainingMs: () => number
   /** See {@link ActivityChannel.runMonitored}. */
   readonly runMonitored: ActivityChannel['runMonitored']
+}
+
+/** Milliseconds that an attempt needs to report its result. */
+const resultMarginMs = 5_000
+
+/** The member of heartbeat details that has a stored result. */
+const resultKey = 'ptc.result'
+
+function readStoredResult(details: unknown): unknown {
+  return typeof details === 'object' && details !== null && resultKey in details ? details[resultKey] : undefined
 }
 
 /**
@@ -47,7 +66,7 @@ export async function runActivity<Result>(
   const context = Context.current()
   const channel = activityChannelOf(context)
   const { attempt, workflowExecution, heartbeatTimeoutMs, heartbeatDetails } = context.info
-  const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = context.info
+  const { scheduledTimestampMs, currentAttemptScheduledTimestampMs, startToCloseTimeoutMs } = context.info
   // This part is measured by the server's clock, and the rest by the clock of this process, so that a difference
   // between the clocks does not count.
   const earlierAttemptsMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs
@@ -55,9 +74,14 @@ export async function runActivity<Result>(
   // A heartbeat without details would clear those of earlier attempts.
   let details = describeAttempt(attempt, heartbeatDetails)
   let sent = details
+  let hasEnded = false
+  const storedResult = readStoredResult(heartbeatDetails)
+  let result = storedResult
+  const withResult = (latest: unknown) =>
+    withWaitNote(context, latest === undefined ? details : { ...Object(details), [resultKey]: latest })
   const sendHeartbeat = (): void => {
     sent = details
-    channel.heartbeat(withWaitNote(context, details))
+    channel.heartbeat(withResult(result))
   }
   const timer = heartbeatTimeoutMs ? setInterval(sendHeartbeat, heartbeatTimeoutMs / 3) : undefined
   try {
@@ -70,6 +94,14 @@ export async function runActivity<Result>(
       report: (latest) => {
         details = latest
       },
+      storedResult,
+      storeResult: async (latest) => {
+        const isStored = await channel.store(withResult(latest))
+        if (isStored) result = latest
+        else if (!hasEnded) sendHeartbeat() // core learns by the response whether the attempt is cancelled
+        return isStored
+      },
+      remainingMs: () => startToCloseTimeoutMs - resultMarginMs - (performance.now() - begunAt),
       elapsedMs: () => earlierAttemptsMs + performance.now() - begunAt,
       runMonitored: channel.runMonitored,
     }
@@ -83,6 +115,7 @@ export async function runActivity<Result>(
     if (details !== sent) sendHeartbeat()
     throw toFailure(thrown, isLastAttempt(attempt, heartbeatDetails))
   } finally {
+    hasEnded = true
     clearInterval(timer)
   }
 }

@@ -17,6 +17,8 @@ export const failpoints = [
   'frame.sent',
   'step.result',
   'step.ends',
+  'effects.begin',
+  'effects.stored',
   'tool.begins',
   'tool.ran',
   'tool.ends',

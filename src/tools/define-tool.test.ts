@@ -31,15 +31,19 @@ function failure(changes: Readonly<Record<string, unknown>>): {
 }
 
 describe('execution', () => {
-  it('a tool runs as an activity by default, and a tool that only reads may be local', () => {
+  it('a tool runs as an activity by default, and may be local', () => {
     expect(defineTool(good).execution).toBeUndefined()
     expect(defineTool({ ...good, execution: 'local' }).execution).toBe('local')
   })
 
-  it.each(['idempotent', 'once'] as const)("a tool with effect '%s' can't be local", (effect) => {
-    expect(failure({ execution: 'local', effect })).toMatchObject({
+  it.each(['idempotent', 'once'] as const)("a tool with effect '%s' may be local", (effect) => {
+    expect(defineTool({ ...good, execution: 'local', effect }).execution).toBe('local')
+  })
+
+  it("a tool whose calls may have to be compensated can't be local", () => {
+    expect(failure({ execution: 'local', effect: 'idempotent', compensate: () => undefined })).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: "tool get_expenses: execution 'local' is for effect 'read'",
+      message: "tool get_expenses: execution 'local' and compensate exclude each other",
     })
   })
 

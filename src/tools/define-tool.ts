@@ -199,7 +199,7 @@ function summaryOf({ definition: { summary }, invalid }: OptionBasis): Pick<Tool
 }
 
 function executionOf({ definition, remote, invalid }: OptionBasis): Pick<Tool, 'execution'> {
-  const { effect, execution = 'activity', deferred, taskQueue, rate } = definition
+  const { execution = 'activity', deferred, taskQueue, rate, compensate } = definition
   checkChoice('execution', [execution], executions, invalid)
   if (execution !== 'local') return {}
   if (deferred !== undefined) {
@@ -209,9 +209,8 @@ function executionOf({ definition, remote, invalid }: OptionBasis): Pick<Tool, '
     const other = remote?.kind ?? (rate === undefined ? 'taskQueue' : 'rate')
     throw invalid(`execution 'local' and ${other} exclude each other`, 'A local call is not on a task queue.')
   }
-  if (effect !== 'read') {
-    throw invalid("execution 'local' is for effect 'read'", 'A local call may be repeated when its worker dies.')
-  }
+  if (compensate !== undefined)
+    throw invalid("execution 'local' and compensate exclude each other", 'A worker makes a local call by itself.')
   return { execution }
 }
 

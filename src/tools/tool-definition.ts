@@ -87,9 +87,9 @@ export interface ToolDeclaration<
 export interface ToolDefinition<Input extends z.ZodObject | JsonSchema, Output extends z.ZodType | JsonSchema>
   extends ToolDeclaration<Input, Output>, Pick<ToolConfig, 'taskQueue' | 'rate'> {
   /**
-   * `'local'`, only for `effect: 'read'`: for look-ups of a few milliseconds. When the worker of the sandbox has the
-   * tool, a call costs a fraction of an activity, and is read again if that worker dies within about half a second. A
-   * call that takes longer, or fails, is repeated as an activity. Default `'activity'`.
+   * `'local'`: for calls of some milliseconds. When the worker of the sandbox has the tool, a call costs a fraction of an
+   * activity, and has no event in the history. A read that takes long or fails is repeated as an activity, and so is an
+   * `idempotent` call that fails. docs/guides/tools.md#a-quick-call. Default `'activity'`.
    */
   readonly execution?: ToolExecution
   /**

@@ -36,6 +36,8 @@ export function executeStep(parts: StepExecutor & { readonly followUps: FollowUp
   return (input: ExecuteStepInput): Promise<StepActivityResult> =>
     runActivity(async (scope) => {
       failpoint('step.begins')
+      // An attempt that was lost has executed the step, and made calls with effects.
+      if (scope.storedResult !== undefined) return scope.storedResult as StepActivityResult
       const { session, tools, recorded, step, outputLimit, limits, localCalls, requester } = input
       const runTools = await loadRunTools(registry, tools, values, scope.signal)
       const describeOptions = { ...runTools, values, limits, signal: scope.signal }

@@ -6,7 +6,8 @@ import { defined } from '../../common/defined.js'
 import { isExternal, refOf } from '../../common/json/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { Limits } from '../../common/run/limits.js'
-import type { CallOutcome } from '../../common/calls/outcomes.js'
+import { type CallOutcome, outcomeOfFailure, outcomeUnknown } from '../../common/calls/outcomes.js'
+import { PtcError } from '../../common/errors.js'
 import type {
   DeliveredResult,
   DescribedCall,
@@ -15,12 +16,14 @@ import type {
   FollowUpStep,
   LocalCallAllowance,
   Step,
+  StepTimes,
 } from '../../common/session/steps.js'
 import { requesterOf } from '../../common/run/requester.js'
 import { utf8Length } from '../../common/text/text.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
 import { runTool } from '../../tools/calls/run-tool.js'
+import type { Tool } from '../../tools/tool.js'
 import type { ActivityScope, ActivityParts } from '../run-activity.js'
 import { findRunTools } from '../../tools/sources/tool-set.js'
 import type { EventSinks } from '../observe.js'
@@ -30,6 +33,9 @@ import { observeStep } from './observe-step.js'
 
 /** Maximum bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
 const maxFollowUpBytes = 200_000
+
+/** Maximum bytes of JSON of follow-up steps before a call with an effect. Each such call sends them all. */
+const maxStoredBytes = 32_000
 
 /** Maximum number of concurrent calls of local tools. */
 const maxConcurrentCalls = 100
@@ -63,6 +69,7 @@ interface FollowUpStart {
   /** Milliseconds from the start of the session to the scheduling of the activity. */
   readonly now: number
   readonly outputLimit: number
+  readonly store: StoreFollowUps
 }
 
 /** The common parts of all steps of a session. */
@@ -70,7 +77,16 @@ export interface SessionRequest extends Pick<ExecuteStepInput, 'session' | 'tool
   readonly allowance: LocalCallAllowance
 }
 
-export type FollowUpScope = Pick<ActivityScope, 'signal' | 'workflowId' | 'runId' | 'elapsedMs'>
+export type FollowUpScope = Pick<
+  ActivityScope,
+  'signal' | 'workflowId' | 'runId' | 'elapsedMs' | 'storeResult' | 'remainingMs'
+>
+
+/**
+ * Stores what the next attempt of the activity returns if this one is lost: its result, with these follow-up steps.
+ * Returns false when the server may not have it.
+ */
+export type StoreFollowUps = (steps: readonly FollowUpStep[]) => Promise<boolean>
 
 /** The follow-up steps of one activity. */
 export class FollowUpSequence {
@@ -80,6 +96,11 @@ export class FollowUpSequence {
   readonly #scheduledAt: number
   readonly #recorded: number
   readonly #signal: AbortSignal
+  readonly #store: StoreFollowUps
+  /** The steps so far. */
+  readonly #steps: FollowUpStep[] = []
+  /** Settles when the server has the latest steps that it was given. */
+  #stored: Promise<boolean> = Promise.resolve(true)
   /** Number of the next step. */
   #step: number
   #resultAt = 0
@@ -91,7 +112,7 @@ export class FollowUpSequence {
   constructor(
     executor: FollowUpExecutor,
     request: SessionRequest,
-    { step, recorded, now, outputLimit }: FollowUpStart,
+    { step, recorded, now, outputLimit, store }: FollowUpStart,
     scope: FollowUpScope,
     signal: AbortSignal,
   ) {
@@ -99,39 +120,90 @@ export class FollowUpSequence {
     this.#request = request
     this.#scope = scope
     this.#signal = signal
-    setMaxListeners(0, signal) // each local call adds a listener
+    // Each local call adds a listener.
+    setMaxListeners(0, signal, scope.signal)
     this.#scheduledAt = now
     this.#recorded = recorded
     this.#step = step
     this.#outputLimit = outputLimit
+    this.#store = store
   }
 
-  /** Delivers results, makes the local calls that follow, delivers their results, and so on. Never rejects. */
-  async execute(first: readonly DeliveredResult[] | undefined): Promise<readonly FollowUpStep[]> {
-    const steps: FollowUpStep[] = []
-    for (let results = first; results !== undefined;) {
+  /**
+   * Delivers results, makes the local calls that follow, delivers their results, and so on. Never rejects.
+   *
+   * @param first results; or the result of the step before, whose calls are made first
+   */
+  async execute(first: readonly DeliveredResult[] | DescribedStepResult): Promise<readonly FollowUpStep[]> {
+    let results = 'type' in first ? await this.#callLocally(first) : first
+    while (results !== undefined) {
       const step = await this.#executeStep(results)
-      steps.push(step)
-      this.#bytes += utf8Length(JSON.stringify(step))
-      results = step.result && (await this.callLocally(step.result))
+      this.#add(step)
+      results = step.result && (await this.#callLocally(step.result))
     }
-    return steps
+    return this.#steps
   }
 
-  /** Returns the results of the calls of a step; undefined when the workflow must make the calls, or has other work. */
-  async callLocally(result: DescribedStepResult): Promise<readonly DeliveredResult[] | undefined> {
+  #add(step: FollowUpStep): void {
+    this.#steps.push(step)
+    this.#bytes += utf8Length(JSON.stringify(step))
+  }
+
+  /** Returns the results of the calls of a step; undefined when the workflow must make calls, or has other work. */
+  async #callLocally(result: DescribedStepResult): Promise<readonly DeliveredResult[] | undefined> {
     this.#resultAt = this.#scope.elapsedMs()
     if (result.type !== 'suspended' || result.wakeInMs !== null || this.#isOver()) return undefined
     const { calls } = result
     this.#calls += calls.length
     const isAllowed = calls.length > 0 && calls.length <= maxConcurrentCalls
-    if (!isAllowed || this.#calls > this.#request.allowance.maxCalls || !calls.every((call) => this.#isLocal(call)))
-      return undefined
-    try {
-      return await Promise.all(calls.map(async (call) => ({ index: call.index, outcome: await this.#callTool(call) })))
-    } catch {
-      return undefined // the workflow makes the calls as activities, which are retried and report errors
+    if (!isAllowed || this.#calls > this.#request.allowance.maxCalls) return undefined
+    const tools = calls.map((call) => this.#localTool(call))
+    const local = calls.flatMap((call, index) => (tools[index] ? [{ call, tool: tools[index] }] : []))
+    if (local.length < calls.length || !(await this.#begin(local))) return undefined
+    const called = await Promise.all(local.map((each) => this.#callTool(each)))
+    const results = called.filter((each) => each !== undefined)
+    const isComplete = results.length === calls.length && !results.some(({ outcome }) => isReference(outcome))
+    if (isComplete) {
+      if (local.some(isOnce)) this.#storeAfter([this.#stepWithoutResult(results)])
+      return results
     }
+    // The workflow makes the other calls as activities, which are retried and report errors, and loads large results.
+    if (results.length > 0) this.#add(this.#stepWithoutResult(results))
+    return undefined
+  }
+
+  /**
+   * Prepares calls with effects: the server has all results on which they depend, and that they may happen now
+   * (invariant 1 of `follow-ups.ts`). Returns false when they must not begin here.
+   */
+  async #begin(calls: readonly LocalCall[]): Promise<boolean> {
+    const effects = calls.filter(({ tool }) => tool.effect !== 'read')
+    if (effects.length === 0) return true
+    const longest = Math.max(...effects.map(({ tool }) => tool.timeoutMs))
+    if (this.#bytes > maxStoredBytes || longest > this.#scope.remainingMs()) return false
+    const unknown = effects.filter(isOnce).map(({ call: { index }, tool }) => {
+      return { index, outcome: outcomeUnknown(tool.name, 'the worker that ran it was lost') }
+    })
+    this.#storeAfter(unknown.length === 0 ? [] : [this.#stepWithoutResult(unknown)])
+    failpoint('effects.begin')
+    const isStored = await raceWithSignal(this.#signal, this.#stored).catch(() => false)
+    failpoint('effects.stored')
+    return isStored
+  }
+
+  /** Stores the steps so far and further ones, after what is being stored. */
+  #storeAfter(more: readonly FollowUpStep[]): void {
+    const steps = [...this.#steps, ...more]
+    this.#stored = this.#stored.then((isStored) => isStored && this.#store(steps))
+  }
+
+  /** The next step, of which only the results are known that it delivers. */
+  #stepWithoutResult(results: readonly DeliveredResult[]): FollowUpStep {
+    return { number: this.#step, ...this.#times(this.#scope.elapsedMs()), results }
+  }
+
+  #times(elapsed: number): Required<StepTimes> {
+    return { now: Math.round(this.#scheduledAt + elapsed), waited: Math.round(elapsed - this.#resultAt) }
   }
 
   async #executeStep(results: readonly DeliveredResult[]): Promise<FollowUpStep> {
@@ -140,7 +212,7 @@ export class FollowUpSequence {
     const number = this.#step
     this.#step += 1
     const elapsed = this.#scope.elapsedMs()
-    const times = { now: Math.round(this.#scheduledAt + elapsed), waited: Math.round(elapsed - this.#resultAt) }
+    const times = this.#times(elapsed)
     const step: Step = { number, ...times, recorded: this.#recorded, input: { type: 'results', results } }
     try {
       failpoint('step.begins')
@@ -162,20 +234,31 @@ export class FollowUpSequence {
     }
   }
 
-  #isLocal({ tool, refused, arguments: args }: DescribedCall): boolean {
+  /** Returns the tool of a call that this worker may make. */
+  #localTool({ tool, refused, arguments: args }: DescribedCall): Tool | undefined {
     const { registry, registryMatchesRun } = findRunTools(this.#executor.registry, this.#request.tools)
     const found = this.#executor.hasTools ? registry.get(tool) : undefined
-    return (
-      found?.execution === 'local' &&
-      found.allowedCallers.includes('code_execution') &&
-      registryMatchesRun &&
-      refused === null &&
-      !isExternal(args)
-    )
+    const isLocal = found?.execution === 'local' && found.allowedCallers.includes('code_execution')
+    return isLocal && registryMatchesRun && refused === null && !isExternal(args) ? found : undefined
   }
 
-  /** @throws any error after which the workflow must make the call by an activity */
-  async #callTool({ tool, arguments: args, index, digest, summary }: DescribedCall): Promise<CallOutcome> {
+  /** Returns undefined when the workflow must make the call, by an activity. */
+  async #callTool({ call, tool }: LocalCall): Promise<DeliveredResult | undefined> {
+    const { index } = call
+    const attempt = { hasBegun: false }
+    try {
+      return { index, outcome: await this.#runTool(call, tool, attempt) }
+    } catch (thrown) {
+      if (tool.effect !== 'once' || !attempt.hasBegun || !PtcError.isInstance(thrown)) return undefined
+      return { index, outcome: outcomeOfFailure(tool, thrown.code, thrown.message) }
+    }
+  }
+
+  async #runTool(
+    { arguments: args, index, digest, summary }: DescribedCall,
+    { name: tool, effect }: Tool,
+    attempt: { hasBegun: boolean },
+  ): Promise<CallOutcome> {
     const { registry, values, namespace, limits, credentials } = this.#executor
     const { allowance, limits: stepLimits } = this.#request
     const { workflowId, runId } = this.#scope
@@ -186,16 +269,21 @@ export class FollowUpSequence {
     // The call is not monitored: the event-loop watchdog would confuse the tool with the tool of the activity.
     const run = { namespace, workflowId, runId, agent }
     const ofRun = { run, context: runContext, credentials }
-    const context = { signal: this.#signal, attempt: 1, log, heartbeat: () => undefined, ...ofRun }
+    // An effect is not given up because it takes long. A read is made again.
+    const signal = effect === 'read' ? this.#signal : this.#scope.signal
+    const context = { signal, attempt: 1, log, heartbeat: () => undefined, ...ofRun }
     failpoint('tool.begins')
     const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
     const observed = { ...call, summary, isDeferred: false }
     const value = await observeCall(this.#executor, observed, this.#origin, () =>
-      measureCall(call, context, () => runTool(registry, call, callLimits, context)),
+      measureCall(call, context, () => {
+        attempt.hasBegun = true
+        return runTool(registry, call, callLimits, context)
+      }),
     )
     failpoint('tool.ran')
-    if (!values.isInline(value)) throw new Error('too large for a follow-up step')
-    return { status: 'ok', value }
+    if (effect === 'read' && !values.isInline(value)) throw new Error('too large for a follow-up step')
+    return { status: 'ok', value: await values.externalize(value, this.#scope.signal) }
   }
 
   get #origin() {
@@ -212,6 +300,19 @@ export class FollowUpSequence {
   #isOver(): boolean {
     return this.#signal.aborted || this.#bytes > maxFollowUpBytes
   }
+}
+
+interface LocalCall {
+  readonly call: DescribedCall
+  readonly tool: Tool
+}
+
+function isOnce({ tool }: LocalCall): boolean {
+  return tool.effect === 'once'
+}
+
+function isReference(outcome: CallOutcome): boolean {
+  return outcome.status === 'ok' && refOf(outcome.value) !== undefined
 }
 
 /** Returns the number of characters in the output of a step. */

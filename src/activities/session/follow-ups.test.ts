@@ -6,6 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { tool } from '../../../test/support/tools.js'
 import { PtcError } from '../../common/errors.js'
+import { ToolError } from '../../tools/tool-error.js'
 import type { ToolActivityInput } from '../../common/calls/call-activities.js'
 import { defaultLimits } from '../../common/run/limits.js'
 import type { ExecuteStepInput, FollowUpStep, RequestedCall, Step, StepResult } from '../../common/session/steps.js'
@@ -27,6 +28,13 @@ const registry = createRegistry([
   tool('large', () => 'x'.repeat(100_000), local),
   tool('direct', () => 1, { ...local, allowedCallers: ['direct'] }),
   tool('pay', () => null),
+  tool('mark', ({ n }) => n, { effect: 'idempotent', execution: 'local' }),
+  tool('mark_once', ({ n }) => n, { effect: 'once', execution: 'local' }),
+  tool('mark_large', () => 'x'.repeat(100_000), { effect: 'once', execution: 'local' }),
+  tool('mark_fails', () => Promise.reject(new Error('no')), { effect: 'once', execution: 'local' }),
+  tool('mark_refuses', () => Promise.reject(new ToolError('never')), { effect: 'once', execution: 'local' }),
+  tool('mark_long', () => delay(1_000, 'late', { ref: false }), { effect: 'once', execution: 'local' }),
+  tool('mark_slow', () => null, { effect: 'idempotent', execution: 'local', timeout: '1h' }),
 ])
 
 const call = (index: number, name = 'look'): RequestedCall => ({ index, tool: name, arguments: { n: index } })
@@ -74,9 +82,15 @@ function followUpsIn(results: Sandbox | readonly StepResult[], hasTools = true) 
   }
 }
 
-async function inActivity(work: (scope: Parameters<FollowUps['afterStep']>[2]) => Promise<readonly FollowUpStep[]>) {
+type FollowUpScope = Parameters<FollowUps['afterStep']>[2]
+
+async function inActivity(
+  work: (scope: FollowUpScope) => Promise<readonly FollowUpStep[]>,
+  storeResult: FollowUpScope['storeResult'] = () => Promise.resolve(true),
+) {
   const signal = new AbortController().signal
-  const scope = { signal, workflowId: 'w', runId: 'r', elapsedMs: () => 10 }
+  const times = { elapsedMs: () => 10, remainingMs: () => 60_000 }
+  const scope = { signal, workflowId: 'w', runId: 'r', ...times, storeResult }
   const followed: readonly FollowUpStep[] = await new MockActivityEnvironment().run(() => work(scope))
   return followed
 }
@@ -85,12 +99,20 @@ async function inActivity(work: (scope: Parameters<FollowUps['afterStep']>[2]) =
 async function afterStep(
   calls: readonly RequestedCall[],
   results: Sandbox | readonly StepResult[],
-  { input = stepInput, hasTools = true }: { readonly input?: ExecuteStepInput; readonly hasTools?: boolean } = {},
+  {
+    input = stepInput,
+    hasTools = true,
+    storeResult,
+  }: {
+    readonly input?: ExecuteStepInput
+    readonly hasTools?: boolean
+    readonly storeResult?: FollowUpScope['storeResult']
+  } = {},
 ) {
   const { followUps, steps } = followUpsIn(results, hasTools)
   const described = calls.map((each) => ({ ...each, summary: '', digest: '', refused: null }))
   const result = { ...suspended(), calls: described }
-  return { steps, followed: await inActivity((scope) => followUps.afterStep(input, result, scope)) }
+  return { steps, followed: await inActivity((scope) => followUps.afterStep(input, result, scope), storeResult) }
 }
 
 describe('after a step', () => {
@@ -145,11 +167,112 @@ describe('after a step', () => {
   })
 })
 
+describe('calls with effects', () => {
+  /** Returns the follow-up steps, and those of each stored result. */
+  async function withStored(
+    calls: readonly RequestedCall[],
+    results: Sandbox | readonly StepResult[] = [completed],
+    isStored: (count: number) => boolean = () => true,
+  ) {
+    const stored: (readonly FollowUpStep[])[] = []
+    const storeResult = (result: unknown) => {
+      stored.push((result as { followUps: readonly FollowUpStep[] }).followUps)
+      return Promise.resolve(isStored(stored.length))
+    }
+    return { ...(await afterStep(calls, results, { storeResult })), stored }
+  }
+  const unknown = (index: number, name = 'mark_once') => ({
+    index,
+    outcome: {
+      status: 'outcome_unknown',
+      message: `${name} may or may not have happened: the worker that ran it was lost. It is not repeated by itself.`,
+    },
+  })
+
+  it('before an effect, the server has the results on which it depends', async () => {
+    const { followed, stored } = await withStored([call(1)], [suspended(call(2, 'mark')), completed])
+    expect(stored).toMatchObject([[{ number: 5, results: [okResult(1)], result: { type: 'suspended' } }]])
+    expect(followed).toMatchObject([
+      { number: 5, results: [okResult(1)] },
+      { number: 6, results: [okResult(2)], result: completed },
+    ])
+  })
+
+  it('the server learns that a `once` call may have begun, and then its result', async () => {
+    const { followed, stored } = await withStored([call(1, 'mark_once'), call(2)])
+    expect(stored).toMatchObject([
+      [{ number: 5, results: [unknown(1)] }],
+      [{ number: 5, results: [okResult(1), okResult(2)] }],
+    ])
+    expect(stored.flat().every((step) => step.result === undefined)).toBe(true)
+    expect(followed).toMatchObject([{ number: 5, results: [okResult(1), okResult(2)], result: completed }])
+  })
+
+  it('reads store nothing, and effects at once are stored by one request', async () => {
+    expect((await withStored([call(1)])).stored).toEqual([])
+    expect((await withStored([call(1, 'mark'), call(2, 'mark'), call(3)])).stored).toHaveLength(1)
+  })
+
+  it('an effect does not begin when the server may not know of it', async () => {
+    const { followed, stored } = await withStored([call(1, 'mark_once')], [completed], () => false)
+    expect({ followed, stored: stored.length }).toEqual({ followed: [], stored: 1 })
+  })
+
+  it('after a request that failed, nothing is stored, and no effect begins', async () => {
+    const results = [suspended(call(2, 'mark')), completed]
+    const { followed, stored } = await withStored([call(1, 'mark_once')], results, (count) => count === 1)
+    expect(stored).toHaveLength(2)
+    expect(followed).toMatchObject([{ number: 5, results: [okResult(1)], result: { type: 'suspended' } }])
+  })
+
+  it('a failed `once` call has an outcome, and other calls at once keep theirs', async () => {
+    const { followed } = await withStored([call(1, 'mark_fails'), call(2, 'mark'), call(3, 'fail')])
+    // The workflow makes the failed read.
+    expect(followed).toMatchObject([
+      { number: 5, results: [{ index: 1, outcome: { status: 'outcome_unknown' } }, okResult(2)] },
+    ])
+    expect(followed[0]).not.toHaveProperty('result')
+    expect((await withStored([call(1, 'mark_refuses')])).followed).toMatchObject([
+      { results: [{ index: 1, outcome: { status: 'tool_error', message: 'never' } }], result: completed },
+    ])
+  })
+
+  it('a large result is recorded by reference, and the workflow delivers it', async () => {
+    const { followed, steps } = await withStored([call(1, 'mark_large')])
+    expect(followed).toMatchObject([
+      { number: 5, results: [{ index: 1, outcome: { status: 'ok', value: { 'ptc.value': { bytes: 100_002 } } } }] },
+    ])
+    expect(steps).toEqual([])
+  })
+
+  it('an effect that takes longer than follow-up steps may is not given up', async () => {
+    const { followed } = await withStored([call(1, 'mark_long')])
+    expect(followed).toMatchObject([{ number: 5, results: [okResult(1, 'late')] }])
+  })
+
+  it('an effect that may outlast the activity is left to the workflow', async () => {
+    const { followed, stored } = await withStored([call(1, 'mark_slow')])
+    expect({ followed, stored }).toEqual({ followed: [], stored: [] })
+  })
+
+  it('after many bytes, an effect is left to the workflow', async () => {
+    const printing = { ...suspended(call(2, 'mark')), output: 'x'.repeat(3_000) }
+    let index = 1
+    const { followed } = await withStored([call(1)], () => ({ ...printing, calls: [call((index += 1), 'mark')] }))
+    // Each step has 1,000 characters of output, and 32,000 bytes are stored.
+    expect(followed.length).toBeGreaterThan(15)
+    expect(followed.length).toBeLessThan(32)
+  })
+})
+
 describe('after a call', () => {
   async function afterCall(results: Sandbox | readonly StepResult[], value: unknown = 'paid') {
     const { followUps, steps } = followUpsIn(results)
     await inActivity((scope) => followUps.afterStep(stepInput, completed, scope))
-    return { steps, followed: await inActivity((scope) => followUps.afterCall(callInput, value as string, scope)) }
+    return {
+      steps,
+      followed: await inActivity((scope) => followUps.afterCall(callInput, { value: value as string }, scope)),
+    }
   }
 
   it('the follow-up step of a call delivers its result and does not repeat it', async () => {
@@ -173,6 +296,6 @@ describe('after a call', () => {
 
   it('the step after a call is left to the workflow when this process does not know the session', async () => {
     const { followUps } = followUpsIn([completed])
-    expect(await inActivity((scope) => followUps.afterCall(callInput, null, scope))).toEqual([])
+    expect(await inActivity((scope) => followUps.afterCall(callInput, { value: null }, scope))).toEqual([])
   })
 })

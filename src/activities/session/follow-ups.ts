@@ -1,10 +1,14 @@
 import { capturedCharacters } from '../../common/run/limits.js'
 import { withTimeLimit } from '../../common/async/abort.js'
-import type { FollowUpInput, ToolActivityInput } from '../../common/calls/call-activities.js'
+import type { FollowedCall, FollowUpInput, ToolActivityInput } from '../../common/calls/call-activities.js'
 import { refOf } from '../../common/json/external-value.js'
-import type { JsonValue } from '../../common/json/json.js'
 import type { SessionRef } from '../../common/session/session.js'
-import type { DescribedStepResult, ExecuteStepInput, FollowUpStep } from '../../common/session/steps.js'
+import type {
+  DescribedStepResult,
+  ExecuteStepInput,
+  FollowUpStep,
+  StepActivityResult,
+} from '../../common/session/steps.js'
 import {
   FollowUpSequence,
   type FollowUpExecutor,
@@ -25,11 +29,12 @@ const maxRemembered = 10_000
  * local tools need none.
  *
  * Invariants:
- * 1. Only calls of local tools (`effect: 'read'`) are made here. All others wait for the workflow, which then has
- *    recorded the results on which they depend.
+ * 1. Only calls of local tools are made here. Before one with an effect begins, the heartbeat details of the activity
+ *    have all results on which it depends, and say what became of a `once` call that may have begun. The next attempt
+ *    returns them. All other calls wait for the workflow, which then has recorded the results on which they depend.
  * 2. A follow-up step never fails its activity. The workflow does the missing work by ordinary activities: it requests
  *    the step again and joins it, or gets the recorded result.
- * 3. An activity takes at most half a second longer (`maxFollowUpMs`).
+ * 3. An activity takes at most half a second longer (`maxFollowUpMs`), and until the effects that have begun have ended.
  */
 export class FollowUps {
   readonly #executor: FollowUpExecutor
@@ -52,32 +57,39 @@ export class FollowUps {
     this.#remember(request)
     const { number, now } = step
     // The history does not have the result of this step yet: if this attempt is lost, the step is requested again.
-    const start = { step: number + 1, recorded: number - 1, now, outputLimit: outputLimit - outputLength(result) }
-    return withTimeLimit(scope.signal, maxFollowUpMs, async (signal) => {
-      const sequence = new FollowUpSequence(this.#executor, request, start, scope, signal)
-      return sequence.execute(await sequence.callLocally(result))
-    })
+    const start = {
+      step: number + 1,
+      recorded: number - 1,
+      now,
+      outputLimit: outputLimit - outputLength(result),
+      ...storing(scope, (steps) => ({ ...result, followUps: steps })),
+    }
+    return withTimeLimit(scope.signal, maxFollowUpMs, (signal) =>
+      new FollowUpSequence(this.#executor, request, start, scope, signal).execute(result),
+    )
   }
 
   /** Executes the steps after a call with this result. */
   async afterCall(
     { followUp, position: { index, ...where } }: ToolActivityInput & { readonly followUp: FollowUpInput },
-    value: JsonValue,
+    made: Omit<FollowedCall, 'followUps'>,
     scope: FollowUpScope,
   ): Promise<readonly FollowUpStep[]> {
+    const { value } = made
     const known = this.#requests.get(keyOf(followUp.session))
     if (known === undefined || refOf(value) !== undefined) return []
     const { step, now, outputLimit = capturedCharacters, maxLocalCalls: maxCalls = 0 } = followUp
     const { toolUseId: _, ...allowance } = known.allowance
     const request = { ...known, allowance: { ...allowance, ...where, maxCalls } }
-    const start = { step, recorded: step - 1, now, outputLimit }
-    const [first, ...others] = await withTimeLimit(scope.signal, maxFollowUpMs, (signal) => {
-      const sequence = new FollowUpSequence(this.#executor, request, start, scope, signal)
-      return sequence.execute([{ index, outcome: { status: 'ok', value } }])
-    })
-    if (first?.result === undefined) return []
-    const { results: _resultOfThisCall, ...withoutResults } = first
-    return [withoutResults, ...others]
+    const own = storing(scope, (steps) => ({ ...made, followUps: withoutOwnResult(steps) }))
+    const start = { step, recorded: step - 1, now, outputLimit, ...own }
+    return withoutOwnResult(
+      await withTimeLimit(scope.signal, maxFollowUpMs, (signal) =>
+        new FollowUpSequence(this.#executor, request, start, scope, signal).execute([
+          { index, outcome: { status: 'ok', value } },
+        ]),
+      ),
+    )
   }
 
   #remember(request: SessionRequest): void {
@@ -87,6 +99,21 @@ export class FollowUps {
     const [oldest] = this.#requests.keys()
     if (this.#requests.size > maxRemembered && oldest !== undefined) this.#requests.delete(oldest)
   }
+}
+
+/** How a sequence stores what its activity returns. */
+function storing(
+  scope: FollowUpScope,
+  resultWith: (steps: readonly FollowUpStep[]) => StepActivityResult | FollowedCall,
+) {
+  return { store: (steps: readonly FollowUpStep[]) => scope.storeResult(resultWith(steps)) }
+}
+
+/** The first step delivers the result of the call of the activity, which the activity returns itself. */
+function withoutOwnResult([first, ...others]: readonly FollowUpStep[]): readonly FollowUpStep[] {
+  if (first?.result === undefined) return []
+  const { results: _, ...withoutResults } = first
+  return [withoutResults, ...others]
 }
 
 function keyOf({ id, epoch }: Pick<SessionRef, 'id' | 'epoch'>): string {

@@ -100,6 +100,8 @@ function runToolCall(
   const attempts = { limit: tool.attempts, describe, agent, runContext, credentials }
   return runAttempts(attempts, async (scope, { attempt, unregisteredSince, context, reportMilestone }) => {
     const { signal } = scope
+    // An attempt that was lost has made the call, and later ones with effects.
+    if (scope.storedResult !== undefined) return scope.storedResult as FollowedCall
     assertNotLost(tool, attempt)
     assertUnchanged(tool, inputDigest)
     if (tool.returnsFile !== returnsFile) throw toolChanged(tool, 'Start a new run, which has the new definition.')
@@ -152,8 +154,9 @@ function runToolCall(
     const labels = withLabels ? labelsOf(registry.get(call.tool), result) : undefined
     if (file) await publishReturnedFile(parts, call, file, origin)
     if (followUp === undefined && !withLabels && !file) return externalized
-    const steps = followUp && (await followUps?.afterCall({ ...input, followUp }, externalized, scope))
-    return { value: externalized, followUps: steps ?? [], ...defined({ labels, file }) }
+    const made = { value: externalized, ...defined({ labels, file }) }
+    const steps = followUp && (await followUps?.afterCall({ ...input, followUp }, made, scope))
+    return { ...made, followUps: steps ?? [] }
   })
 }
 

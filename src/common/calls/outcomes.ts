@@ -1,6 +1,7 @@
 import { defined } from '../defined.js'
 import type { LostFile, StoredFile } from '../files/files.js'
 import type { ErrorCode } from '../errors.js'
+import type { Effect } from './calls.js'
 import type { FloatMask } from '../json/floats.js'
 import type { JsonValue } from '../json/json.js'
 import type { TextRange } from '../text/text-ranges.js'
@@ -65,6 +66,24 @@ export function outcomeUnknown(tool: string, why: string): CallOutcome {
     status: 'outcome_unknown',
     message: `${tool} may or may not have happened: ${why}. It is not repeated by itself.`,
   }
+}
+
+/**
+ * Returns the outcome of a call whose tool, or whose attempt, failed with this error code.
+ *
+ * @param code of the engine's errors
+ */
+export function outcomeOfFailure(
+  { name, effect }: { readonly name: string; readonly effect: Effect },
+  code: string | null | undefined,
+  message: string,
+): CallOutcome {
+  const status = toCallStatus(code ?? '')
+  if (status === 'outcome_unknown') return outcomeUnknown(name, message)
+  if (status === 'timed_out' && effect === 'once') return outcomeUnknown(name, 'it did not answer in time')
+  // The tool threw, or its result was lost. Only a `ToolError` says that the tool had no effect.
+  const isUnknown = code === 'TOOL_FAILED' || code?.startsWith('VALUE_') === true
+  return effect === 'once' && isUnknown ? outcomeUnknown(name, message) : { status, message }
 }
 
 /**

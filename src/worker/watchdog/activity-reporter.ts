@@ -45,6 +45,11 @@ export class ActivityReporter implements ActivityChannel {
   #lastHeartbeatAt = 0
   #lastDetailsJson: string | undefined
   #lastHeartbeat: Promise<void> | undefined
+  /** Core may send a heartbeat long after it was given. */
+  #hasHeartbeatOfCore = false
+  /** Number of requests of {@link store} in progress. */
+  #storing = 0
+  #storeClient: AsyncCompletionClient | undefined
 
   constructor(context: Context, activity: WatchedActivity, watchdog: ActivityWatchdog, startedAt = monotonicMs()) {
     this.#context = context
@@ -62,11 +67,32 @@ export class ActivityReporter implements ActivityChannel {
   readonly runMonitored = <Result>(part: () => Result): Result => this.#watchdog.runCode(this.#activity.id, part)
 
   readonly heartbeat = (details: unknown): void => {
+    if (this.#storing > 0) return // the request is a heartbeat with later details
     this.#updateDetails(details)
     const bypassesCore = this.#bypassesCore()
     const noted = withNote(details, this.#note)
+    this.#hasHeartbeatOfCore = true
     if (bypassesCore) this.#lastHeartbeat = this.#heartbeatDirectly(noted)
     else this.#context.heartbeat(noted)
+  }
+
+  readonly store = async (details: unknown): Promise<boolean> => {
+    if (this.#hasHeartbeatOfCore || this.#bypassesCore() || this.signal.aborted) return false
+    const { connection, dataConverter } = this.#watchdog
+    const { namespace, taskToken } = this.#context.info
+    this.#storeClient ??= new AsyncCompletionClient({ connection, namespace, dataConverter })
+    this.#updateDetails(details)
+    this.#storing += 1
+    try {
+      await this.#storeClient.heartbeat(taskToken, details)
+      this.recordHeartbeat(monotonicMs())
+      return true
+    } catch {
+      this.#hasHeartbeatOfCore = true // nothing is stored from now on
+      return false
+    } finally {
+      this.#storing -= 1
+    }
   }
 
   /** Records a block of the event loop. */

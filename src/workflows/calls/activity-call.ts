@@ -12,8 +12,8 @@ import {
   type CallOutcome,
   isLostWorkerFailure,
   lostWorkerFailureTypes,
+  outcomeOfFailure,
   outcomeUnknown,
-  toCallStatus,
 } from '../../common/calls/outcomes.js'
 import type { CallAnswers } from '../../common/calls/questions.js'
 import { defined } from '../../common/defined.js'
@@ -115,18 +115,12 @@ export function scheduleToolActivity(call: AdmittedCall, input: ToolActivityInpu
  *
  * @throws cancellations, and what is not the failure of an activity
  */
-export function failureOutcome(thrown: unknown, { name, effect }: ToolConfig): CallOutcome {
+export function failureOutcome(thrown: unknown, tool: ToolConfig): CallOutcome {
   if (isCancellation(thrown) || !(thrown instanceof ActivityFailure)) throw thrown
   const { cause } = thrown
-  if (cause instanceof ApplicationFailure && !isLostWorkerFailure(cause.type)) {
-    const status = toCallStatus(cause.type ?? '')
-    if (status === 'outcome_unknown') return outcomeUnknown(name, cause.message)
-    if (status === 'timed_out' && effect === 'once') return outcomeUnknown(name, 'it did not answer in time')
-    // The tool threw, or its result was lost. Only a `ToolError` says that the tool had no effect.
-    const isUnknown = hasFailedWith(thrown, 'TOOL_FAILED') || cause.type?.startsWith('VALUE_') === true
-    if (effect === 'once' && isUnknown) return outcomeUnknown(name, cause.message)
-    return { status, message: cause.message }
-  }
+  const { name, effect } = tool
+  if (cause instanceof ApplicationFailure && !isLostWorkerFailure(cause.type))
+    return outcomeOfFailure(tool, cause.type, cause.message)
   if (effect === 'once') return outcomeUnknown(name, 'the worker that ran it was lost')
   if (cause instanceof TimeoutFailure || hasFailedWith(thrown, 'WORKER_LOST'))
     return { status: 'timed_out', message: `${name} was lost with its worker, again and again` }

@@ -41,11 +41,14 @@ export function describeFailpointHits(point: Failpoint, first: number, last: num
 const tripShards = 6
 
 /**
- * The scenario of a trip uses no named session, no memory and no eval: `failpoints/shared-sessions.test.ts`,
- * `failpoints/memory.test.ts` and `failpoints/evals.test.ts` hit these failpoints.
+ * The scenario of a trip uses no named session, no local effect, no memory and no eval:
+ * `failpoints/shared-sessions.test.ts`, `failpoints/local-effects.test.ts`, `failpoints/memory.test.ts` and
+ * `failpoints/evals.test.ts` hit these failpoints.
  */
 const otherPoints: readonly Failpoint[] = [
   'session.started',
+  'effects.begin',
+  'effects.stored',
   'memory.stored',
   'memory.written',
   'eval.reserved',

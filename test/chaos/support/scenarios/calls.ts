@@ -124,6 +124,8 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'frame.sent': 39,
   'step.result': 35,
   'step.ends': 25,
+  'effects.begin': 0,
+  'effects.stored': 0,
   'tool.begins': 23,
   'tool.ran': 22,
   'tool.ends': 17,

@@ -121,6 +121,8 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'frame.sent': 17,
   'step.result': 10,
   'step.ends': 8,
+  'effects.begin': 0,
+  'effects.stored': 0,
   'tool.begins': 8,
   'tool.ran': 8,
   'tool.ends': 8,

@@ -300,8 +300,11 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
         await (isIndexForged ? session.dropAll() : session.dropCell())
         return finish(violation)
       }
+      const unmade = acceptMadeCalls(runtime, cell, calls)
       if (session.interruption.isRequested) return stop('stopped', interruptedMessage)
-      startCalls(runtime, cell, calls, outputLimit())
+      // A follow-up step delivers the result of one call, and no other.
+      const followUp = unmade.length === calls.length && prepareFollowUp(runtime, cell, calls, outputLimit())
+      startCalls(runtime, cell, unmade, followUp || undefined)
     }
     // An await without need would cost a promise for each call.
     if (continuation?.isDue()) await continuation.attempt({ ...cell, output: output.state }) // invariant 5
@@ -342,16 +345,35 @@ async function waitForBudgetOfStep({ run, calls, session }: CodeRuntime): Promis
 }
 
 /** Starts the calls of a step, except those that a worker has made already. */
-function startCalls(runtime: CodeRuntime, cell: CellState, calls: readonly DescribedCall[], outputLimit: number): void {
-  const { session, pendingCalls } = runtime
-  const { turn, number, toolUseId } = cell
-  const followUp = prepareFollowUp(runtime, cell, calls, outputLimit)
+function startCalls(
+  runtime: CodeRuntime,
+  cell: CellState,
+  calls: readonly DescribedCall[],
+  followUp: PreparedFollowUp | undefined,
+): void {
   for (const call of calls) {
-    const made = { call, turn, cell: number, ...defined({ toolUseId }) }
-    const local = session.outcomeOf(call.index)
-    if (local) pendingCalls.addResult(call.index, acceptLocalCall(createCall(runtime, made), local)) // invariant 2
-    else pendingCalls.start(made, createCall(runtime, made, followUp))
+    const made = callOfCell(cell, call)
+    runtime.pendingCalls.start(made, createCall(runtime, made, followUp))
   }
+}
+
+/** Takes the outcomes of the local calls that a worker has made: invariant 2. Returns the other calls. */
+function acceptMadeCalls(
+  runtime: CodeRuntime,
+  cell: CellState,
+  calls: readonly DescribedCall[],
+): readonly DescribedCall[] {
+  const { session, pendingCalls } = runtime
+  return calls.filter((call) => {
+    const outcome = session.outcomeOf(call.index)
+    if (outcome === undefined) return true
+    pendingCalls.addResult(call.index, acceptLocalCall(createCall(runtime, callOfCell(cell, call)), outcome))
+    return false
+  })
+}
+
+function callOfCell({ turn, number, toolUseId }: CellState, call: DescribedCall): CellCall {
+  return { call, turn, cell: number, ...defined({ toolUseId }) }
 }
 
 type StopStatus = 'timed_out' | 'limit_exceeded' | 'stopped'

@@ -56,7 +56,7 @@ async function expectSurvives(crashes: readonly Crash[], lostWith?: string): Pro
   const { outcome } = (await handle.result()) as { outcome: { status: string; output: string } }
   expect(outcome.status).toBe('ok')
   const done = outcome.output.trim().split(',')
-  const unknown = onceNames.filter((_, index) => done[[1, 6][index] ?? 0] === 'unknown')
+  const unknown = onceNames.filter((_, index) => done[[1, 7][index] ?? 0] === 'unknown')
   expect(done).toEqual(names.map((name) => (unknown.includes(name) ? 'unknown' : name)))
   // A call whose outcome is unknown has happened once, or not at all.
   const applied = ledger.applied.filter(({ name }) => !name.startsWith('look'))

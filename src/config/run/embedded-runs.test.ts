@@ -62,7 +62,7 @@ describe.each([
       { network: networkOption.parse({ allow: ['example.com'] }) },
       'SANDBOX_NETWORK_UNSUPPORTED',
       "the sandbox wasm can't have a network",
-      'Choose another sandbox, such as docker, or an agent with `network: false`.',
+      'Choose another sandbox, such as docker, or `network: false` for the agent or the run.',
     ],
     [
       'bash',

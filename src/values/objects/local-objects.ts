@@ -11,6 +11,9 @@ import type { ObjectStore } from './object-store.js'
 const noFollow = constants.O_NOFOLLOW ?? 0
 const incoming = 'incoming'
 
+/** Each erasure during a write costs one. */
+const maxCreateAttempts = 5
+
 /**
  * Objects as files, of mode 0600 in folders of mode 0700. Any number of processes may write at the same time. No name
  * comes from a model. A link in the place of a folder or a file is refused.
@@ -37,6 +40,19 @@ export class LocalObjects implements ObjectStore {
   }
 
   async create(name: string, content: Uint8Array, signal: AbortSignal): Promise<boolean> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#create(name, content, signal)
+      } catch (thrown) {
+        // An erasure has removed the unfinished file.
+        if (hasErrorCode(thrown, 'ENOENT') && attempt < maxCreateAttempts) continue
+        signal.throwIfAborted()
+        throw toLocalStoreError(thrown, this.#directory)
+      }
+    }
+  }
+
+  async #create(name: string, content: Uint8Array, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted()
     const target = join(this.#directory, name)
     const temporary = join(this.#directory, incoming, `${topOf(name)}-${randomUUID()}`)
@@ -52,8 +68,7 @@ export class LocalObjects implements ObjectStore {
       return true
     } catch (thrown) {
       if (hasErrorCode(thrown, 'EEXIST')) return false
-      signal.throwIfAborted()
-      throw toLocalStoreError(thrown, this.#directory)
+      throw thrown
     } finally {
       await rm(temporary, { force: true }).catch(() => undefined) // the first error is the one to report
     }

@@ -8,7 +8,9 @@ import { bareQueue, startStack } from './support/stack.js'
 
 const calls = 20
 
-const source = (tool: 'work' | 'query'): string => `for _ in range(${calls}):\n    await ${tool}()`
+type ToolName = 'work' | 'query' | 'save'
+
+const source = (tool: ToolName): string => `for _ in range(${calls}):\n    await ${tool}()`
 
 interface Durations {
   /** Milliseconds of the calls. */
@@ -23,7 +25,7 @@ await benchmark('dbos', async (context) => {
   const { runs, progress } = context
   const stack = await startStack(context)
   const dbos = await startDbos(context)
-  const program = async (tool: 'work' | 'query'): Promise<Durations> => {
+  const program = async (tool: ToolName): Promise<Durations> => {
     const start = performance.now()
     const handle = await startProgram(stack, source(tool))
     await outputOf(handle)
@@ -45,6 +47,7 @@ await benchmark('dbos', async (context) => {
     },
     code: () => program('work'),
     local: () => program('query'),
+    effects: () => program('save'),
     bare,
   }
   await interleaved(2, work)
@@ -65,6 +68,7 @@ await benchmark('dbos', async (context) => {
     { name: `DBOS Transact with PostgreSQL, ${calls} steps`, unit: 'ms', samples: of('dbos', 'callsMs') },
     ...rows('code', `program, ${calls} calls`, 'callsMs', 1.1),
     ...rows('local', `program, ${calls} local reads`, 'callsMs'),
+    ...rows('effects', `program, ${calls} local calls with effects`, 'callsMs', 1.1),
     ...rows('bare', `${calls} bare activities`, 'callsMs'),
     ...rows('code', 'program with its session, until its result', 'runMs'),
   ]

@@ -36,7 +36,8 @@ const backendNotices: Readonly<Record<BuiltInBackend, string>> = {
  * Creates the backends that the configuration names. A custom backend is the only one. With `auto`, Docker is preferred
  * when a daemon answers, else the embedded backend; the other one stays available to runs that name it.
  *
- * @throws PtcError SANDBOX_WHEELS_INVALID; SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, SANDBOX_UNENFORCED when a required backend is unusable
+ * @throws PtcError SANDBOX_WHEELS_INVALID; SANDBOX_UNAVAILABLE, SANDBOX_IMAGE_MISSING, SANDBOX_UNENFORCED when a
+ *   required backend is unusable
  */
 export async function createBackends(config: ResolvedConfig, options: CreateBackendsOptions): Promise<Backends> {
   const { sandbox } = config

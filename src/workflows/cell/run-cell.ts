@@ -3,7 +3,8 @@
  *
  * Owns: the loop of a cell (execute a step, start its calls, wait, execute the next step), the pending calls, the
  * limits of a cell, and how it ends. `code-runtime.ts` has what the cells of a run share, `pending-calls.ts` the calls
- * from their start to the delivery of their results, `calls/` one call, `cell-result.ts` how a cell ended.
+ * from their start to the delivery of their results, `calls/` one call, `cell-files.ts` the files, `cell-result.ts` how
+ * a cell ended.
  * Boundary: it executes steps through `Session` and knows no sandbox, no epoch and no journal. It does not know where
  * the result of a cell goes: to a model, into the result of a program, or to the caller of a named session.
  *
@@ -21,11 +22,11 @@
 
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 import { defined } from '../../common/defined.js'
-import type { FoundFile, KeptFiles, LostFile, StoredFile } from '../../common/files/files.js'
+import type { FoundFile } from '../../common/files/files.js'
 import { capturedCharacters } from '../../common/run/limits.js'
 import { executeCodeTool } from '../../common/names.js'
-import { type CallOutcome, type CellEnd, type CellOutcome, measuresOf } from '../../common/calls/outcomes.js'
-import type { DeliveredResult, DescribedCall, DescribedStepResult, StepInput } from '../../common/session/steps.js'
+import { type CellEnd, type CellOutcome, measuresOf } from '../../common/calls/outcomes.js'
+import type { DescribedCall, DescribedStepResult, StepInput } from '../../common/session/steps.js'
 import { utf8Length } from '../../common/text/text.js'
 import { toolSpan, withSpan } from '../../common/telemetry/tracing.js'
 import { type Externalizable, refOf } from '../../common/json/external-value.js'
@@ -42,13 +43,13 @@ import {
   storageExceeded,
   tooManyWakes,
 } from './cell-result.js'
+import { keepArtifacts, returnsFile, writeFiles, writeReturnedFiles } from './cell-files.js'
 import { languageOfStep } from './cell-language.js'
 import { type CellState, dropCell, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
 import type { CellCall } from './pending-calls.js'
 import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
 import { metrics } from '../temporal/metrics.js'
-import type { WriteFailure } from '../session/session.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
 import { showProgress } from '../run/progress.js'
 
@@ -94,67 +95,6 @@ export async function runCell(runtime: CodeRuntime, { source, language, toolUseI
   const ended = await traceCell(runtime, cell, { type: 'cell', cell: cell.number, source, ...ofStep })
   const { files, lost: lostArtifacts } = ended.kept ?? { files: [], lost: [] }
   return lost.length === 0 ? ended : { ...ended, kept: { files, lost: [...lost, ...lostArtifacts] } }
-}
-
-/** Stores the artifacts of a cell, unless a rule on data holds back what its code has been given. */
-async function keepArtifacts({ run, session, calls }: CodeRuntime, found: readonly FoundFile[]): Promise<KeptFiles> {
-  const decision = calls.dataFlow.decide('answer', calls.dataFlow.ofSession)
-  if (decision.action !== 'allow') {
-    const problem = `a rule of the configuration holds back ${decision.reason}`
-    return { files: [], lost: found.map(({ path }) => ({ path, problem })) }
-  }
-  const kept = await session.storeFiles(found)
-  run.files.addArtifacts(kept.files)
-  return kept
-}
-
-/** Writes the uploads and files of tools that the sandbox does not have yet. Returns those that could not be written. */
-async function writeFiles({ run, session }: CodeRuntime): Promise<readonly LostFile[]> {
-  const lost: LostFile[] = []
-  const { isEmpty } = session
-  const write = async (file: StoredFile, kind: 'upload' | 'returned'): Promise<void> => {
-    const failure = await session.writeFile(file, kind)
-    if (failure) lost.push({ path: file.path, problem: problemOfWrite(failure) })
-  }
-  for (const file of run.files.takeUnwritten(isEmpty)) await write(file, 'upload')
-  for (const file of run.files.takeReturned(isEmpty)) await write(file, 'returned')
-  return lost
-}
-
-function problemOfWrite(failure: WriteFailure): string {
-  return failure.type === 'failed' ? failure.error : failure.reason
-}
-
-type DeliverInput = Extract<StepInput, { type: 'results' }>
-
-/**
- * Writes the files of the results that a step will deliver: code that gets a path finds the file there.
- *
- * @returns the results without their files; or how the cell was lost
- */
-async function writeReturnedFiles(
-  { run, session }: CodeRuntime,
-  { results }: DeliverInput,
-): Promise<DeliverInput | Exclude<WriteFailure, { type: 'failed' }>> {
-  const delivered: DeliveredResult[] = []
-  for (const { index, outcome } of results) {
-    const file = returnedFileOf(outcome)
-    if (!file || outcome.status !== 'ok') {
-      delivered.push({ index, outcome })
-      continue
-    }
-    run.files.writeInCell(file)
-    const failure = await session.writeFile(file, 'in_cell')
-    if (failure && failure.type !== 'failed') return failure
-    const { file: _, ...written } = outcome
-    const message = failure && `the tool has returned a file, but it could not be written: ${failure.error}`
-    delivered.push({ index, outcome: message === undefined ? written : { status: 'tool_error', message } })
-  }
-  return { type: 'results', results: delivered }
-}
-
-function returnedFileOf(outcome: CallOutcome): StoredFile | undefined {
-  return outcome.status === 'ok' ? outcome.file : undefined
 }
 
 /**
@@ -274,7 +214,7 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
     if (input) {
       showProgress(run, { type: 'cell', cell: cell.number })
       const { openingMs } = session
-      if (input.type === 'results' && input.results.some(({ outcome }) => returnedFileOf(outcome))) {
+      if (returnsFile(input)) {
         const written = await writeReturnedFiles(runtime, input)
         if (written.type !== 'results') return finish(cellEndOf(written, pendingCalls))
         // The interrupt did not reach the code, which waits.

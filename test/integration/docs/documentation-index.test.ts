@@ -38,3 +38,40 @@ it('each path in a recipe of docs/contributing exists', async () => {
   expect(files.length).toBeGreaterThan(40)
   expect(files.filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
+
+/** The names by which links name the headings of a page, as GitHub makes them. */
+function anchorsOf(markdown: string): readonly string[] {
+  const headings = [...withoutCode(markdown).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
+  const texts = headings.map((heading) => heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', ''))
+  return texts.map((text) =>
+    text
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function withoutCode(markdown: string): string {
+  return markdown.replaceAll(/^```[^]*?^```/gm, '')
+}
+
+it('each link of the documentation leads to a file and a heading', async () => {
+  const pages = documentationPages()
+  const texts = new Map(
+    await Promise.all(pages.map(async (page) => [page, await readFile(join(root, page), 'utf8')] as const)),
+  )
+  const broken = [...texts].flatMap(([page, markdown]) =>
+    [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
+      if (/^[a-z]+:/.test(link)) return []
+      const [path = '', anchor] = link.split('#')
+      const target = path === '' ? page : relative(root, join(root, page, '..', path))
+      const found = texts.get(target)
+      const leads =
+        found !== undefined && anchor !== undefined ? anchorsOf(found).includes(anchor) : existsSync(join(root, target))
+      return leads ? [] : [`${page}: ${link}`]
+    }),
+  )
+  expect(pages.length).toBeGreaterThan(100)
+  expect(broken).toEqual([])
+})

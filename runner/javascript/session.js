@@ -112,7 +112,7 @@ class Session {
     this.interrupts.reset(this.limits.cell_seconds * 1_000)
     this.usage.begin()
     this.rejections.clear()
-    this.localWork.beginCell()
+    this.localWork.reset()
     this.interrupts.enter()
     const cell = { number, isRestricted, end: undefined, timersBefore: this.timers.number }
     this.cell = cell
@@ -330,7 +330,7 @@ class Session {
       cell.end ??= endOf(stop)
       return this.#forgetWork() // the call waits for ever: code that catches an error would make the next call
     }
-    this.localWork.beginCall()
+    this.localWork.reset()
   }
 
   /** Immediates of the program are known, so that those of a stopped cell do not run. */

@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { splitText, type TextRange } from '../../../src/common/text/text-ranges.js'
 import { type RunnerMessage, runnerMessageSchema } from '../../../src/sandbox/protocol/messages.js'
 import { completed, programs, repeated } from '../../support/languages/javascript-programs.js'
+import { temporaryFolder } from '../../support/folders.js'
 import { JavaScriptRunner } from '../../support/sandbox/javascript-runner.js'
 
 describe('the runner of JavaScript', () => {
@@ -154,6 +156,26 @@ it('JavaScript: a stopped cell makes no further call, and its timers are gone', 
   runner.resume([], 1, 'it took too long')
   expect(await runner.result()).toMatchObject({ type: 'failed', kind: 'timed_out', error: 'it took too long' })
   expect(await runner.run('console.log("next")')).toMatchObject({ output: 'next\n', end: completed })
+})
+
+it('JavaScript: a program that waits for a file is not suspended before it has made the calls that follow', async () => {
+  const runner = await JavaScriptRunner.start()
+  // The four threads of the pool are busy, so that the file has to wait.
+  runner.startCell(`
+    const { pbkdf2 } = require('node:crypto')
+    const { readFile } = require('node:fs/promises')
+    for (let n = 0; n < 4; n += 1) pbkdf2('x', 'y', 60_000, 64, 'sha512', () => {})
+    await Promise.all([get({ id: 1 }), readFile('/etc/hostname').then(() => get({ id: 2 }))])`)
+  expect(await runner.result()).toMatchObject({ type: 'suspended', calls: [{ call: 1 }, { call: 2 }] })
+})
+
+it('JavaScript: a program that waits for a file for ever is suspended', async () => {
+  const runner = await JavaScriptRunner.start()
+  const pipe = JSON.stringify(join(await temporaryFolder(), 'pipe'))
+  runner.startCell(`
+    require('node:child_process').execFileSync('mkfifo', [${pipe}])
+    await Promise.all([get({ id: 1 }), require('node:fs/promises').readFile(${pipe})])`)
+  expect(await runner.result()).toMatchObject({ type: 'suspended', calls: [{ call: 1 }], wake_in: 0.05 })
 })
 
 it('JavaScript: a repeated step gets the same result, and older fences and other steps are refused', async () => {

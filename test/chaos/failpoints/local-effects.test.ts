@@ -70,24 +70,21 @@ async function expectSurvives(crashes: readonly Crash[], lostWith?: string): Pro
 }
 
 const hits = {
-  'effects.begin': 6,
-  'effects.stored': 6,
-  'tool.begins': 10,
-  'tool.ran': 10,
-  'step.begins': 8,
-  'step.result': 8,
-  'step.ends': 8,
-} as const satisfies { readonly [Point in Failpoint]?: number }
+  'effects.begin': [1, 2, 3, 4, 5, 6],
+  'effects.stored': [1, 2, 3, 4, 5, 6],
+  'tool.begins': [1, 3, 5, 8],
+  'tool.ran': [1, 3, 5, 9],
+  'step.begins': [2, 4, 6],
+  'step.result': [2, 4, 6],
+  'step.ends': [2, 4, 6],
+} as const satisfies { readonly [Point in Failpoint]?: readonly number[] }
 
 describeDocker('local calls with effects', () => {
   it('all effects happen once without faults', () => expectSurvives([]))
 
-  it.each(
-    Object.entries(hits).flatMap(([point, count]) =>
-      Array.from({ length: count }, (_, index) => [point as Failpoint, index + 1] as const),
-    ),
-  )('no effect is lost or doubled when a worker is killed at %s, hit %i', (point, hit) =>
-    expectSurvives([{ point, hit }]),
+  it.each(Object.entries(hits).flatMap(([point, numbers]) => numbers.map((hit) => [point as Failpoint, hit] as const)))(
+    'no effect is lost or doubled when a worker is killed at %s, hit %i',
+    (point, hit) => expectSurvives([{ point, hit }]),
   )
 
   it.each(['a', 'c', 'g'])('no effect is lost or doubled when the container is killed during %s', (name) =>

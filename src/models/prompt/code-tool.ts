@@ -8,8 +8,13 @@ const filesGuidance = `\
 Files of the user are in ${inputFolder}. What your code leaves in ${outputFolder} is given to the user when a cell ends, \
 and images there are shown to you: write results that are files there.`
 
+const environmentGuidance =
+  'Programs have the tools for files as a command: `environment grep pattern=TODO path=src`, `environment --help`.'
+
 interface CodeToolOptions {
   readonly hasFiles?: boolean | undefined
+  /** The model has tools for files, too. */
+  readonly hasEnvironment?: boolean | undefined
   /** The further sandboxes of the run. Default: none. */
   readonly sessions?: readonly FurtherSession[] | undefined
 }
@@ -23,7 +28,7 @@ export function codeTool(
   language: Language,
   stubs: readonly string[],
   limits: EnvironmentLimits,
-  { hasFiles, sessions = [], ...options }: Environment & ToolsOptions & CodeToolOptions = {},
+  { hasFiles, hasEnvironment, sessions = [], ...options }: Environment & ToolsOptions & CodeToolOptions = {},
 ): ModelTool {
   const names = [...languagesOfAll(language, sessions)]
   const own = { language, environment: options, example: options.example }
@@ -32,6 +37,7 @@ export function codeTool(
     description: [
       language.describeEnvironment(limits, options),
       ...(hasFiles === true ? [filesGuidance] : []),
+      ...(hasEnvironment === true ? [environmentGuidance] : []),
       language.describeTools(stubs, options),
       ...(sessions.length > 0 ? [describeSessions(sessions, own)] : []),
     ].join('\n\n'),

@@ -115,9 +115,10 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const isGrouped = list?.isGrouped === true
   const example = codeTools[0] && exampleCallOf(codeTools[0])
   const environment = { contents, hasPackages, isEmbedded, inputDescription, networkDescription, sharedSession }
+  const hasEnvironment = options.environment !== undefined
   const described = { ...environment, toolSearch, isGrouped, hasSignatures, example }
   const runTools = [
-    ...(isPlain ? [] : [codeTool(language, stubs, limits, { ...described, hasFiles, sessions })]),
+    ...(isPlain ? [] : [codeTool(language, stubs, limits, { ...described, hasFiles, hasEnvironment, sessions })]),
     ...(options.environment ? environmentToolsOf(options.environment, language, sessions) : []),
     ...(sessions && hasFiles === true ? [shareFileToolOf(sessions)] : []),
     ...(toolSearch ? [searchTools] : []),

@@ -71,7 +71,11 @@ it('the environment of a run is no language of its code', () => {
     })
   const plain = buildPrompt({ tools: documentation(['get_expenses']), limits: defaultLimits })
   const one = build('python,environment')
-  expect(one.tools[0]).toEqual(plain.tools[0])
+  const [ofEnvironment, ofPlain] = [one.tools[0], plain.tools[0]]
+  expect(ofEnvironment?.inputSchema).toEqual(ofPlain?.inputSchema)
+  const guidance =
+    'Programs have the tools for files as a command: `environment grep pattern=TODO path=src`, `environment --help`.'
+  expect(ofEnvironment?.description.replace(`${guidance}\n\n`, '')).toBe(ofPlain?.description)
   expect(one.tools.map(({ name }) => name)).toEqual(['execute_code', 'read_file', 'run_code'])
   const [codeTool, , runCode] = build('python,bash,environment').tools
   const enumOf = (schema: unknown) =>

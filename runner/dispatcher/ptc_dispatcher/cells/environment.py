@@ -15,12 +15,12 @@ from ptc_runner.errors import CellStop
 from ..environment.arguments import check_arguments
 from ..environment.commands import problem_of_command
 from ..environment.failures import EnvironmentFailure
+from ..environment.paths import HOME, READABLE
 from ..environment.secret_texts import mask_secrets
 from .bash import BashCell
 from .command import cell_source
 from .process import ProcessCell
 
-HOME, READABLE = "/tmp", ("/skills",)
 FILE_TOOL_SECONDS = 20
 PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "environment", "main.py")
 

@@ -1,7 +1,7 @@
 """The tools of an environment: files, a search, and rules on names, commands and secrets.
 
 Each use of a file tool is a process of its own (`main.py`): it may take long, or need much memory. Commands are cells
-in bash (`../cells/environment.py`).
+in bash (`../cells/environment.py`). Programs use the file tools by a command (`program.py`).
 
 1. A path stays in the folders of the session after all links are resolved, also when another process changes a link
    meanwhile: each folder on the way is opened without following links.

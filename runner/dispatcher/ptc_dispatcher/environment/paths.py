@@ -7,6 +7,8 @@ import stat
 
 from .failures import EnvironmentFailure, failure_of, shown
 
+HOME, READABLE = "/tmp", ("/skills",)  # the folder of files, and those that can only be read
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Opening a FIFO or a device does not wait.
 _FILE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY

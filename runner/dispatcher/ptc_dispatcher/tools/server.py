@@ -68,7 +68,8 @@ class ToolServer:
         path = f"{commands}:{os.environ.get('PATH', os.defpath)}"
         # There is no terminal: nothing may wait for a pager, an editor or a password.
         quiet = {"PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "false", "GIT_SEQUENCE_EDITOR": "false"}
-        return {**os.environ, "PATH": path, "PTC_TOOLS": self.path, **quiet}
+        has_environment = {"PTC_ENVIRONMENT": "1"} if "environment" in self.session.languages else {}
+        return {**os.environ, "PATH": path, "PTC_TOOLS": self.path, **quiet, **has_environment}
 
     async def start(self):
         os.makedirs(self.folder, mode=0o700, exist_ok=True)

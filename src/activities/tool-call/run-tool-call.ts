@@ -9,10 +9,10 @@ import type { Limits } from '../../common/run/limits.js'
 import { requesterOf } from '../../common/run/requester.js'
 import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { type StoredFile, toolFilePath } from '../../common/files/files.js'
-import { type Externalizable, refOf } from '../../common/json/external-value.js'
+import { type Externalizable, externalValue, refOf } from '../../common/json/external-value.js'
 import { yieldToEventLoop } from '../../sandbox/protocol/rate-limiter.js'
 import type { Credentials } from '../../tools/credentials/credentials.js'
-import { storeFile as store } from '../../files/index.js'
+import { FoundImages, storeFile as store } from '../../files/index.js'
 import type { StoreFile } from '../../tools/calls/file-result.js'
 import { runTool } from '../../tools/calls/run-tool.js'
 import type { Tool } from '../../tools/tool.js'
@@ -125,6 +125,7 @@ function runToolCall(
       const { preview, ...stored } = await store(values, { path, content, mediaType }, storeSignal)
       return (file = { ...stored, ...(preview !== undefined && { preview: redact(preview) }) })
     }
+    const images = limits.images === undefined ? undefined : new FoundImages()
     const result = await observeCall(parts, observed, origin, (publishMilestone) =>
       measureCall(call, { attempt, signal }, () => {
         // The tools of a source may have changed meanwhile.
@@ -135,6 +136,7 @@ function runToolCall(
           answers,
           sample,
           storeFile,
+          addImage: images?.add,
           milestone: (text) => {
             const line = redactSummary(registry, call.tool, text)
             reportMilestone(line)
@@ -149,7 +151,13 @@ function runToolCall(
     if (PtcError.isInstance(result)) throw result
     failpoint('tool.ran')
     // The store is retried here, because the tool has run and must not run again.
-    const externalized = await values.externalize(result, signal)
+    const externalized =
+      images && !images.isEmpty
+        ? externalValue({
+            ...(await values.store(result, signal)),
+            images: await images.store(values, limits.images ?? 0, signal),
+          })
+        : await values.externalize(result, signal)
     failpoint('tool.ends')
     const labels = withLabels ? labelsOf(registry.get(call.tool), result) : undefined
     if (file) await publishReturnedFile(parts, call, file, origin)

@@ -11,7 +11,10 @@ import type { CallStatus } from './outcomes.js'
 import type { CallAnswers } from './questions.js'
 
 /** The limits of a run for one call. `tmpBytes`: set only for a tool that returns a file. */
-export type CallLimits = Pick<Limits, 'argumentBytes' | 'resultBytes'> & Partial<Pick<Limits, 'tmpBytes'>>
+export interface CallLimits extends Pick<Limits, 'argumentBytes' | 'resultBytes'>, Partial<Pick<Limits, 'tmpBytes'>> {
+  /** Images of the result that the model may see. Absent: the result is not for a model that sees images. */
+  readonly images?: number
+}
 
 /** Input of a tool's activity: the call, and the limits of its run. The worker's configuration has the other limits. */
 export interface ToolActivityInput extends ToolCallInput, CallerIdentity {

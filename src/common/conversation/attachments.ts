@@ -63,6 +63,17 @@ export const attachmentLimits = {
   nameCharacters: 200,
 } as const
 
+/** Images of artifacts and of the results of tools. Every later request has them, too. */
+export const shownImages = {
+  ofRun: 20,
+  /** After one cell, and of the direct calls of one turn. */
+  ofTurn: 4,
+  /** An API refuses larger images in a request with more than 20 of them. */
+  pixels: 2_000,
+} as const
+
+export const tooManyImages = `a model sees ${shownImages.ofTurn} images of a turn, and ${shownImages.ofRun} of a run`
+
 /** Returns the type of base64 data; undefined for a type that models do not read. */
 export function mediaTypeOf(base64: string): MediaType | undefined {
   return mediaTypes.find((type) => beginnings[type].test(base64.slice(0, 24)))

@@ -18,6 +18,23 @@ export interface ValueRef {
   readonly preview: string
   /** Key and size of the object in the store, if it is encrypted. Undefined: they are those of the value. */
   readonly stored?: { readonly sha256: string; readonly bytes: number }
+  /** The images of the result of a tool, for a model. Undefined: it has none, or no model gets them. */
+  readonly images?: ResultImages
+}
+
+/** Images beside the JSON of a result. */
+export interface ResultImages extends JsonObject {
+  readonly shown: readonly ResultImage[]
+  /** Which images are not shown, and why. Empty: all are. */
+  readonly note: string
+}
+
+export interface ResultImage extends JsonObject {
+  /** The name in the text of the result: `image 1`. */
+  readonly name: string
+  readonly mediaType: string
+  /** The bytes in Base64. */
+  readonly data: ExternalValue
 }
 
 /** The only key of an external value. */
@@ -41,8 +58,8 @@ export function isExternal(value: JsonValue): value is ExternalValue {
 }
 
 /** The external value of a reference. The preview comes first, because the Temporal UI shows the beginning. */
-export function externalValue({ sha256, bytes, preview, stored }: ValueRef): ExternalValue {
-  return { [externalValueKey]: { preview, bytes, sha256, ...defined({ stored }) } }
+export function externalValue({ sha256, bytes, preview, stored, images }: ValueRef): ExternalValue {
+  return { [externalValueKey]: { preview, bytes, sha256, ...defined({ stored, images }) } }
 }
 
 export const previewCharacters = 200

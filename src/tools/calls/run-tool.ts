@@ -22,6 +22,14 @@ import type { Redactor } from '../credentials/redactor.js'
 import type { ToolContext } from '../tool-context.js'
 import type { Tool } from '../tool.js'
 
+/**
+ * Adds an image to the result. Bytes that are no image, and images over the limits, are described to the model.
+ *
+ * @param data in Base64, from outside
+ * @returns the name of the image for the model
+ */
+export type AddImage = (data: string) => string
+
 /** The context of an attempt, in addition to the call. */
 export type ToolRunContext = Pick<
   ToolContext,
@@ -39,6 +47,8 @@ export type ToolRunContext = Pick<
   readonly sample?: Sample | undefined
   /** Default: none. */
   readonly credentials?: Credentials | undefined
+  /** For a tool that returns images beside its result. Undefined: the result is not for a model that sees images. */
+  readonly addImage?: AddImage | undefined
   /** For a tool that returns a file. */
   readonly storeFile?: StoreFile | undefined
 }
@@ -141,7 +151,7 @@ export async function runAttempt(
   { values, redactor }: CallCredentials,
   execute: (context: ToolContext) => unknown,
 ): Promise<unknown> {
-  const { signal, log, completionToken, answers, sample, runMonitored = (work) => work() } = context
+  const { signal, log, completionToken, answers, sample, addImage, runMonitored = (work) => work() } = context
   signal.throwIfAborted()
   const abortController = new AbortController()
   // Added before the listeners of the tool: an error that the tool throws because of the signal comes too late.
@@ -179,7 +189,7 @@ export async function runAttempt(
         credential: (name: string) => credentialOf(tool, values, name),
         caller,
         attempt,
-        ...defined({ completionToken, answers, sample }),
+        ...defined({ completionToken, answers, sample, addImage }),
         run: callingRun,
         // Calls of local tools share the object.
         context: structuredClone(runContext),

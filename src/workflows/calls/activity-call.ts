@@ -85,9 +85,21 @@ export function toolInput(call: AdmittedCall): ToolActivityInput {
   return {
     ...call.input,
     ...callerIdentity(config),
-    limits: { argumentBytes, resultBytes, ...(call.tool.returnsFile && { tmpBytes }) },
+    limits: {
+      argumentBytes,
+      resultBytes,
+      ...(call.tool.returnsFile && { tmpBytes }),
+      ...(isForModel(call) && { images: call.run.files.imagesLeft }),
+    },
     inputDigest: call.tool.inputDigest,
   }
+}
+
+/** Whether a model gets the result with its next message, which may have images. */
+function isForModel({ caller, run: { kind, isHosted, config } }: AdmittedCall): boolean {
+  const hasModel = kind === 'agent' || kind === 'conversation'
+  // A message with results for code at the API has nothing else.
+  return caller === 'direct' && hasModel && !isHosted && config.mode !== 'single-turn'
 }
 
 export function scheduleToolActivity(call: AdmittedCall, input: ToolActivityInput): Promise<JsonValue> {

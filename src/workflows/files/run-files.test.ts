@@ -115,6 +115,33 @@ describe('the artifacts of a run', () => {
     ])
   })
 
+  it('images of direct calls have the limits of artifacts, and a run continues as new with them', () => {
+    const files = new RunFiles(undefined)
+    const images = (count: number, note = '') => ({
+      shown: Array.from({ length: count }, (_, index) => ({
+        name: `image ${index + 1}`,
+        mediaType: 'image/png',
+        data: part,
+      })),
+      note,
+    })
+    expect(files.imagesLeft).toBe(4)
+    expect(files.showImages('shots__take', images(3, 'a note'))).toBe('a note')
+    expect(files.imagesLeft).toBe(1)
+    const [, second] = files.showImages('shots__take', images(3)).split('\n')
+    expect(second).toBe('[image 3] is not shown: a model sees 4 images of a turn, and 20 of a run')
+    const next = new RunFiles(undefined, structuredClone(files.state))
+    const news = next.takeNews()
+    expect(news.filter(({ type }) => type === 'image')).toHaveLength(4)
+    expect(news[0]).toEqual({ type: 'text', text: '[image 1] of shots__take:' })
+    for (const each of [4, 4, 4, 4, 0]) {
+      expect(next.imagesLeft).toBe(each)
+      next.showImages('shots__take', images(4))
+      next.takeNews()
+    }
+    expect(next.state?.images).toBe(20)
+  })
+
   it('describeKept says what was kept, and what was not', () => {
     const lost = [{ path: '/tmp/out/l', problem: 'it is a link' }]
     expect(describeKept({ files: [image('/tmp/out/i')], lost })).toEqual([

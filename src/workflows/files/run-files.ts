@@ -6,7 +6,7 @@
  *
  * Invariants:
  * 1. An upload is in the sandbox before the next cell begins, also in a sandbox that starts empty again.
- * 2. The model is told of a file once, and sees at most {@link maxImages} images of artifacts and tools in one run.
+ * 2. The model is told of a file once, and sees at most {@link shownImages} of artifacts and tools.
  * 3. A file of a tool is in the sandbox before code gets its path, and before the next cell begins.
  */
 import type { PendingBlock } from '../../common/agent/messages.js'
@@ -21,18 +21,10 @@ import {
   type RunFilesConfig,
   type StoredFile,
 } from '../../common/files/files.js'
-import { attachmentLimits, isImageType } from '../../common/conversation/attachments.js'
+import { attachmentLimits, isImageType, shownImages, tooManyImages } from '../../common/conversation/attachments.js'
+import type { ExternalValue, ResultImages } from '../../common/json/external-value.js'
 import { formatBytes } from '../../common/text/format.js'
 import { pluralize, truncateEnd } from '../../common/text/text.js'
-
-/** An API refuses larger images in a request with more than 20 of them. */
-const maxPixels = 2_000
-
-/** Images of artifacts and tools that a model sees in one run. Every later request has them, too. */
-const maxImages = 20
-
-/** Images that a model sees after one cell, and of the direct calls of one turn. */
-const maxImagesOfCell = 4
 
 /** A file that a tool has returned. */
 interface ReturnedFile {
@@ -74,9 +66,9 @@ export class RunFiles {
     if (!state && uploads.length > 0) this.add(uploads)
   }
 
-  /** Undefined: the run has no files. */
+  /** Undefined: the run has no files, and no tool has returned an image. */
   get state(): RunFilesState | undefined {
-    return this.#config && this.#state
+    return this.#config || this.#state.images > 0 ? this.#state : undefined
   }
 
   /** The files of the run, the latest of each path, without those that were given to all sandboxes. */
@@ -206,11 +198,35 @@ export class RunFiles {
 
   /** Returns what the model is told of a file that it has got from a tool. An image is in its next message. */
   describeReturned(file: StoredFile): string {
-    const { news, images } = this.#state
-    const isRoom = images < maxImages && news.filter(({ type }) => type === 'image').length < maxImagesOfCell
-    if (isShown(file) && isRoom)
-      this.#state = { ...this.#state, news: [...news, ...imageBlocks(file)], images: images + 1 } // invariant 2
+    if (isShown(file) && this.imagesLeft > 0) this.#addImages(1, imageBlocks(file))
     return describeFile(file, true)
+  }
+
+  /** The images that the model may see of a direct call. */
+  get imagesLeft(): number {
+    const { news, images } = this.#state
+    const ofTurn = news.filter(({ type }) => type === 'image').length
+    return Math.max(0, Math.min(shownImages.ofTurn - ofTurn, shownImages.ofRun - images))
+  }
+
+  /**
+   * Shows images of the result of a direct call with the next message.
+   *
+   * @param tool has returned them
+   * @returns for the model, which images are not shown; empty when all are
+   */
+  showImages(tool: string, { shown: found, note }: ResultImages): string {
+    const shown = found.slice(0, this.imagesLeft)
+    const blocks = shown.flatMap(({ name, mediaType, data }) => imageBlock(`[${name}] of ${tool}:`, mediaType, data))
+    this.#addImages(shown.length, blocks)
+    // Calls of one turn are executed in parallel, and each has the limit of all.
+    const others = found.slice(shown.length).map(({ name }) => `[${name}] is not shown: ${tooManyImages}`)
+    return [note, ...others].filter((line) => line !== '').join('\n')
+  }
+
+  #addImages(count: number, blocks: readonly PendingBlock[]): void {
+    const { news, images } = this.#state
+    this.#state = { ...this.#state, news: [...news, ...blocks], images: images + count } // invariant 2
   }
 
   get #returned(): readonly ReturnedFile[] {
@@ -227,15 +243,11 @@ export class RunFiles {
 
   /** Records the artifacts of a cell. Their images are in the next message to the model. */
   addArtifacts(files: readonly StoredFile[]): void {
-    const { artifacts, news, images } = this.#state
-    const shown = files.filter(isShown).slice(0, Math.min(maxImagesOfCell, maxImages - images)) // invariant 2
-    const blocks = shown.flatMap(imageBlocks)
-    this.#state = {
-      ...this.#state,
-      artifacts: latest([...artifacts, ...files]).slice(-maxFiles),
-      news: [...news, ...blocks],
-      images: images + shown.length,
-    }
+    const { artifacts, images } = this.#state
+    const { ofTurn, ofRun } = shownImages
+    const shown = files.filter(isShown).slice(0, Math.min(ofTurn, ofRun - images))
+    this.#state = { ...this.#state, artifacts: latest([...artifacts, ...files]).slice(-maxFiles) }
+    this.#addImages(shown.length, shown.flatMap(imageBlocks))
   }
 
   /** Returns the blocks for the next message to the model. */
@@ -256,16 +268,24 @@ function latest(files: readonly StoredFile[]): readonly StoredFile[] {
 }
 
 function imageBlocks({ path, mediaType, parts: [data] }: StoredFile): readonly PendingBlock[] {
-  if (data === undefined) return []
+  return data === undefined ? [] : imageBlock(`[files] ${path}:`, mediaType, data)
+}
+
+function imageBlock(title: string, mediaType: string, data: ExternalValue): readonly PendingBlock[] {
   return [
-    { type: 'text', text: `[files] ${path}:` },
+    { type: 'text', text: title },
     { type: 'image', source: { type: 'base64', media_type: mediaType, data } },
   ]
 }
 
 function isShown({ mediaType, bytes, pixels, parts }: StoredFile): boolean {
   const isSmall = bytes <= attachmentLimits.imageBytes && parts.length === 1
-  return isImageType(mediaType) && isSmall && pixels !== undefined && Math.max(pixels.width, pixels.height) <= maxPixels
+  return (
+    isImageType(mediaType) &&
+    isSmall &&
+    pixels !== undefined &&
+    Math.max(pixels.width, pixels.height) <= shownImages.pixels
+  )
 }
 
 /** Describes the artifacts of a cell for the model; empty when there are none. */

@@ -1,5 +1,5 @@
 import { codeCallerOf } from '../../common/agent/hosted-code.js'
-import type { PendingBlock, ToolUseBlock } from '../../common/agent/messages.js'
+import type { PendingBlock, TextParts, ToolUseBlock } from '../../common/agent/messages.js'
 import {
   activateSkillTool,
   deactivateSkillTool,
@@ -12,7 +12,7 @@ import {
 import { isToolFile } from '../../common/files/files.js'
 import { codeLanguagesOf, executeCommandTool, isEnvironmentTool, runCodeTool } from '../../common/run/environment.js'
 import type { DescribedCall } from '../../common/session/steps.js'
-import { type Externalizable, isExternal } from '../../common/json/external-value.js'
+import { type Externalizable, externalValue, isExternal, refOf } from '../../common/json/external-value.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
 import { executeCall } from '../calls/pipeline.js'
 import { RunCall } from '../calls/run-call.js'
@@ -254,19 +254,26 @@ async function executeToolCall(
   if (codeCallerOf(use) !== undefined)
     return executeHostedCall(calls, { use, call, position: hostedCalls[use.id], record })
   if (!call) return record(toolResult(use, `there is no tool named ${use.name}`, true))
-  const limit = run.config.limits.outputCharacters
   let block: PendingBlock | undefined
   const toBlock = (outcome: CallOutcome): PendingBlock => {
-    const file = outcome.status === 'ok' ? outcome.file : undefined
     // The model sees an image once.
-    block ??= toolResult(
-      use,
-      file ? run.files.describeReturned(file) : outcomeText(outcome, limit),
-      outcome.status !== 'ok',
-    )
+    block ??= toolResult(use, resultText(run, use, outcome), outcome.status !== 'ok')
     return block
   }
   const position = { turn: run.counts.turns, cell: 0, index }
   const onOutcome = (outcome: CallOutcome): void => void record(toBlock(outcome))
   return toBlock(await executeCall(new RunCall(calls, { call, caller: 'direct', position }), onOutcome))
+}
+
+/** Returns the result of a direct call for the model. Its images are in the next message. */
+function resultText(run: Run, { name }: ToolUseBlock, outcome: CallOutcome): string | TextParts {
+  const { outputCharacters: limit } = run.config.limits
+  if (outcome.status !== 'ok') return outcomeText(outcome, limit)
+  const { file, value } = outcome
+  if (file) return run.files.describeReturned(file)
+  const ref = refOf(value)
+  if (!ref?.images) return outcomeText(outcome, limit)
+  const { images, ...text } = ref
+  for (const { data } of images.shown) run.addStoredBytes(refOf(data)?.bytes ?? 0)
+  return { parts: [externalValue(text)], limit, suffix: run.files.showImages(name, images) }
 }

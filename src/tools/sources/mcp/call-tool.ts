@@ -5,6 +5,7 @@ import type { Sample } from '../../../common/calls/sampling.js'
 import { messageOf } from '../../../common/errors.js'
 import type { JsonObject, JsonValue } from '../../../common/json/json.js'
 import { type AskingToolContext, InputRequiredError } from '../../input-required-error.js'
+import type { ToolRunContext } from '../../calls/run-tool.js'
 import { ToolError } from '../../tool-error.js'
 import {
   asComplete,
@@ -15,6 +16,7 @@ import {
 import type { McpRequest, McpToolDefinition } from './list-definitions.js'
 import { NotAuthorizedError } from './oauth/authorization.js'
 import { sendRequest } from './requests.js'
+import { toModelText } from './model-text.js'
 import { resultOf } from './result.js'
 import { type ServerConnection, ServerUnavailableError } from './server-connection.js'
 
@@ -34,6 +36,9 @@ interface CalledTool {
 /** Refuses a call of a definition that the server no longer has. */
 export type Verify = (definition: McpToolDefinition, signal: AbortSignal) => Promise<void>
 
+/** `addImage`: the result is for a model that sees images. */
+type McpToolContext = AskingToolContext & Pick<ToolRunContext, 'addImage'>
+
 type CallOptions = NonNullable<Parameters<Client['callTool']>[1]> & { readonly signal: AbortSignal }
 
 /**
@@ -46,7 +51,7 @@ type CallOptions = NonNullable<Parameters<Client['callTool']>[1]> & { readonly s
 export async function callTool(
   { connection, definition, effect, verify }: CalledTool,
   input: JsonObject,
-  { signal, idempotencyKey, milestone, heartbeat, answers = noAnswers, sample }: AskingToolContext,
+  { signal, idempotencyKey, milestone, heartbeat, answers = noAnswers, sample, addImage }: McpToolContext,
 ): Promise<JsonValue> {
   const { name, outputSchema, request } = definition
   const params = { name, arguments: input, _meta: { [idempotencyKeyMember]: idempotencyKey, [logLevelMember]: 'info' } }
@@ -91,12 +96,20 @@ export async function callTool(
     const direct = async () => connection.client(signal)
     if (request !== undefined) {
       const sent = requestOf(request)
-      return connection.redactTokens(await (asking ? asking.request(access, sent) : sent(await direct(), ignore)))
+      const answered = connection.redactTokens(
+        await (asking ? asking.request(access, sent) : sent(await direct(), ignore)),
+      )
+      return addImage && isBlocks(answered) ? toModelText(answered, addImage) : answered
     }
     const result = asking
       ? await asking.call({ ...access, answers, sample: redacted, send: call })
       : asComplete(await call(await direct(), {}, signal, ignore))
-    return resultOf(connection.redactTokens(result), outputSchema !== undefined)
+    const returned = connection.redactTokens(result)
+    const value = resultOf(returned, outputSchema !== undefined)
+    if (!addImage) return value
+    const text = toModelText(returned.content as unknown as readonly JsonObject[], addImage)
+    // Structured content is checked by its schema, and has its text and its images beside it.
+    return outputSchema === undefined ? text : value
   } catch (thrown) {
     signal.throwIfAborted()
     if (thrown instanceof InputRequiredError) throw new InputRequiredError(connection.redactTokens(thrown.questions))
@@ -122,6 +135,11 @@ export async function callTool(
 const unsupportedResult = 'UNSUPPORTED_RESULT_TYPE'
 const cannotAsk = 'the server asks people or a model, which the configuration does not allow'
 const asksForNoCall = 'the server asks people or a model about a request that is no call of a tool'
+
+/** Whether the answer to a request has content of any type. The schema of lists and prompts has objects. */
+function isBlocks(answered: JsonValue): answered is readonly JsonObject[] & JsonValue {
+  return Array.isArray(answered)
+}
 
 const ignore = (): void => undefined
 

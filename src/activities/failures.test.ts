@@ -49,6 +49,8 @@ describe('toFailure', () => {
   it('a failure separates message and hint by one full stop, and keeps the stack of the error', () => {
     const thrown = new PtcError('MODEL_AUTH', 'There is no key.', { hint: 'Set one.' })
     expect(toFailure(thrown)).toMatchObject({ message: 'There is no key. Set one.', stack: thrown.stack })
+    const asks = new PtcError('AGENT_UNKNOWN', 'No "a". Did you mean "b"?', { hint: 'There are: b.' })
+    expect(toFailure(asks).message).toBe('No "a". Did you mean "b"? There are: b.')
   })
 
   it('a failure has no retry delay of 0, which Temporal interprets as no retry', () => {

@@ -15,7 +15,7 @@ export function toFailure(thrown: unknown, lastAttempt = false): Error {
   }
   const { code, message, hint, retryable, retryAfterMs, details, stack } = thrown
   const failure = ApplicationFailure.create({
-    message: hint === undefined ? message : `${message.replace(/\.$/, '')}. ${hint}`,
+    message: hint === undefined ? message : `${message}${/[.?!]$/.test(message) ? '' : '.'} ${hint}`,
     type: code,
     nonRetryable: lastAttempt || !retryable,
     ...(details !== undefined && { details: [details] }),

@@ -29,6 +29,10 @@ class Artifacts:
 
     def __init__(self):
         self.known = {}  # path -> (state of the inode, SHA-256)
+        try:
+            os.makedirs(FOLDER, exist_ok=True)  # code writes into it without making it
+        except OSError:
+            pass  # there is no room: the session works without artifacts
 
     def take_changes(self, seconds):
         """Returns the files that are new or have other content: {"path", "bytes", "sha256" or "problem"}.

@@ -75,7 +75,10 @@ describe('problemOfUploads', () => {
 })
 
 describe('findFile', () => {
-  const files = ['/tmp/in/a', '/tmp/in/b', '/tmp/out/a', '/tmp/out/sub/c'].map((path) => file({ path }))
+  const tools = ['0', '1'].map((digit) => `/tmp/in/tools/${digit.repeat(16)}`)
+  const ofTools = [`${tools[0]}/a`, `${tools[0]}/once`, `${tools[0]}/twice`, `${tools[1]}/twice`]
+  const others = ['/tmp/in/a', '/tmp/in/b', '/tmp/out/a', '/tmp/out/sub/c', '/tmp/in/more/once']
+  const files = [...ofTools, ...others].map((path) => file({ path }))
 
   it.each([
     ['/tmp/in/a', '/tmp/in/a'],
@@ -83,6 +86,8 @@ describe('findFile', () => {
     ['b', '/tmp/in/b'],
     ['sub/c', '/tmp/out/sub/c'],
     ['c', undefined],
+    ['once', `${tools[0]}/once`],
+    ['twice', undefined],
     ['/a', undefined],
     ['../in/a', undefined],
   ])('finds %s as %s', (path, found) => {

@@ -59,10 +59,16 @@ export function fileInfo({ path, bytes, mediaType, sha256, pixels }: StoredFile)
   return { path, bytes, mediaType, sha256, ...(pixels && { pixels }) }
 }
 
-/** Finds a file by its path. A relative path is in {@link outputFolder}, or else in {@link inputFolder}. */
+/**
+ * Finds a file by its path. A relative path is in {@link outputFolder}, or else in {@link inputFolder}, or else the name
+ * of the only file of a tool that has this name.
+ */
 export function findFile(files: readonly StoredFile[], path: string): StoredFile | undefined {
   const paths = path.startsWith('/') ? [path] : [`${outputFolder}/${path}`, `${inputFolder}/${path}`]
-  return paths.map((each) => files.find((file) => file.path === each)).find((found) => found !== undefined)
+  const found = paths.map((each) => files.find((file) => file.path === each)).find((file) => file !== undefined)
+  if (found) return found
+  const ofTools = files.filter((file) => isToolFile(file) && file.path.endsWith(`/${path}`))
+  return ofTools.length === 1 ? ofTools[0] : undefined
 }
 
 /** A file for a run. A client accepts all forms; a workflow accepts only a stored one. */

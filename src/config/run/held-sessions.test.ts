@@ -3,6 +3,7 @@ import { runConfiguration } from '../../../test/support/run-configuration.js'
 import { tool } from '../../../test/support/tools.js'
 import { type AgentSession, createAgents, defineAgent } from '../../agents/index.js'
 import type { PtcError } from '../../common/errors.js'
+import type { BackendChoice } from '../../common/run/run-config.js'
 import type { RunConfigInput } from '../../common/run/runs.js'
 import { createRegistry } from '../../tools/registry.js'
 import { defined } from '../../common/defined.js'
@@ -16,12 +17,14 @@ interface Chosen {
   readonly ofAgent?: object
   readonly options?: RunConfigInput
   readonly workflowType?: string
+  readonly preferredBackend?: BackendChoice
 }
 
-function resolve({ sessions = ['etl'], ofAgent = {}, options = {}, workflowType = 'agent' }: Chosen) {
+function resolve({ sessions = ['etl'], ofAgent = {}, options = {}, workflowType = 'agent', preferredBackend }: Chosen) {
   const agent = defineAgent({ name: 'analyst', instructions: 'You analyse.', sessions, ...ofAgent })
   const configuration = runConfiguration(registry, createAgents([agent], registry), {
     backendsWithoutNetwork: ['wasm'],
+    ...defined({ preferredBackend }),
   })
   const workflow = { workflowType, workflowId: 'run' }
   return resolveRun(configuration, { agent: 'analyst', ...options }, workflow).config.heldSessions
@@ -106,6 +109,17 @@ describe('the further sandboxes of a run', () => {
     ],
   ])('are refused at the start of the run when its sandbox can not have them: %o', (chosen, code, message) => {
     expect(failureOf(chosen)).toMatchObject({ code, message: expect.stringContaining(message) as string })
+  })
+
+  it('are refused at the start when the sandbox that `auto` chooses is known, and can not have them', () => {
+    const ofAgent = { files: true }
+    const sessions = { web: { language: 'javascript' } } as const
+    expect(failureOf({ ofAgent, sessions })).toBeUndefined()
+    expect(failureOf({ ofAgent, sessions, preferredBackend: 'wasm' })).toMatchObject({
+      code: 'SANDBOX_FILES_UNSUPPORTED',
+      message: "web of agent analyst has files, and code in javascript can't have files in the sandbox wasm",
+    })
+    expect(resolve({ preferredBackend: 'wasm' })).toEqual([{ name: 'etl', language: 'python' }])
   })
 
   it.each<readonly [unknown, string]>([

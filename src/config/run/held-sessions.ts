@@ -16,6 +16,8 @@ import { checkLanguage, obstacleToFilesOf } from './language.js'
 /** The agent's own sandbox, with which its further ones agree unless they say otherwise. */
 interface OwnSandbox {
   readonly backend: BackendChoice
+  /** The sandbox that `auto` chooses, where this process knows it. */
+  readonly used: BackendChoice
   /** Name of the language, without the environment. */
   readonly language: string
   readonly hasEnvironment: boolean
@@ -53,15 +55,16 @@ export function heldSessionsOf(
     const sandbox = image === undefined ? own.backend : imageBackend
     const chosen = session.language ?? own.language
     const language = own.hasEnvironment ? withEnvironment(chosen) : chosen
-    checkLanguage(language, sandbox)
-    const obstacle = own.hasFiles ? obstacleToFilesOf(language, sandbox) : undefined
+    const used = sandbox === 'auto' ? own.used : sandbox
+    checkLanguage(language, used)
+    const obstacle = own.hasFiles ? obstacleToFilesOf(language, used) : undefined
     if (obstacle !== undefined)
       throw new PtcError('SANDBOX_FILES_UNSUPPORTED', `${name} of agent ${agent.name} has files, and ${obstacle}`, {
-        hint: 'Choose the sandbox docker, or `files: false`.',
+        hint: 'Choose the sandbox docker, or Python as its language.',
       })
     // A client that allows no network means all sandboxes. Its hosts are in place of those of the agent.
     const network = requested === false ? false : (session.network ?? requested ?? agent.network)
-    const rules = networkOf(configuration, network, sandbox, `session ${name} of agent ${agent.name}`)
+    const rules = networkOf(configuration, network, used, `session ${name} of agent ${agent.name}`)
     return {
       name,
       language,

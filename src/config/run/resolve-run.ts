@@ -147,7 +147,7 @@ export function resolveRun(
   })
   const network = isPlain ? undefined : chooseNetwork(configuration, options, agent, { backend: used, sessionOwner })
   const has = { hasEnvironment: environment !== undefined, hasFiles: files !== undefined }
-  const own = { backend, language: chosen, tools, ...has }
+  const own = { backend, used, language: chosen, tools, ...has }
   const hasHeldSessions = agent !== undefined && !isPlain && modelWorkflows.includes(workflowType)
   const heldSessions = hasHeldSessions ? heldSessionsOf(configuration, agent, options, own) : undefined
   const amounts = { ...defaults.budget, ...agent?.budget, ...options.budget }

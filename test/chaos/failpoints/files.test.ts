@@ -21,7 +21,7 @@ const script = [
   turn(
     code(`import os
 data = open("/tmp/in/data", "rb").read()
-os.makedirs("/tmp/out")
+os.makedirs("/tmp/out", exist_ok=True)
 open("/tmp/out/copy", "wb").write(data[::-1])
 await charge(name="first")`),
   ),

@@ -22,7 +22,7 @@ const script = [
   ),
   turn(
     code(
-      'done.append((await charge(name="d"))["done"])\nos.makedirs("/tmp/out")\nopen("/tmp/out/r", "w").write(str(done))',
+      'done.append((await charge(name="d"))["done"])\nos.makedirs("/tmp/out", exist_ok=True)\nopen("/tmp/out/r", "w").write(str(done))',
       'etl',
     ),
     code('done.push((await charge({ name: "e" })).done); console.log(done.join())', 'web'),

@@ -6,7 +6,7 @@ import { noModel } from '../../support/script.js'
 
 const leaveFiles = `
 import base64, os
-os.makedirs("/tmp/out")
+os.makedirs("/tmp/out", exist_ok=True)
 open("/tmp/out/été.txt", "w").write("ab")
 pixel = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 open("/tmp/out/dot.gif", "wb").write(base64.b64decode(pixel))

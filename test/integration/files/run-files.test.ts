@@ -73,7 +73,7 @@ describe.each(backends)('the files of a run in %s', (backend) => {
   })
 
   it('a run without files keeps none', async () => {
-    const source = 'import os\nos.makedirs("/tmp/out")\nprint(open("/tmp/out/a", "w").write("a"))'
+    const source = 'import os\nos.makedirs("/tmp/out", exist_ok=True)\nprint(open("/tmp/out/a", "w").write("a"))'
     const env = await TestEnvironment.start({ backend, tools: [], script: [turn(code(source)), answerResult] })
     const run = await env.ptc.startAgent({ question: 'Write it.' })
     expect(await run.result()).toMatchObject({ status: 'answered', answer: '1' })
@@ -90,7 +90,11 @@ describe.each(backends)('the files of a run in %s', (backend) => {
       backend,
       tools: [slow],
       script: [
-        turn(code('import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/a.txt", "w").write("a")\nawait slow()')),
+        turn(
+          code(
+            'import os\nos.makedirs("/tmp/out", exist_ok=True)\nopen("/tmp/out/a.txt", "w").write("a")\nawait slow()',
+          ),
+        ),
         turn(code('await slow()\nprint(open("/tmp/in/later.txt").read(), open("/tmp/out/a.txt").read())')),
         answerResult,
       ],

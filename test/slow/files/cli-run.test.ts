@@ -8,7 +8,7 @@ import { answerResult, code, turn } from '../../support/script.js'
 const addUp = `
 import os
 total = sum(int(line) for line in open("/tmp/in/table.csv").read().split()[1:])
-os.makedirs("/tmp/out")
+os.makedirs("/tmp/out", exist_ok=True)
 open("/tmp/out/total.csv", "w").write(f"total\\n{total}\\n")
 print(total)`
 

@@ -94,7 +94,8 @@ describeDocker('ptc files', () => {
     const env = await TestEnvironment.start({ backend: 'docker', tools: [] })
     await using project = await projectOf(env)
     const run = await env.ptc.startProgram({
-      source: 'import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/a.bin", "wb").write(os.urandom(5_000))',
+      source:
+        'import os\nos.makedirs("/tmp/out", exist_ok=True)\nopen("/tmp/out/a.bin", "wb").write(os.urandom(5_000))',
       files: [],
     })
     await run.result()

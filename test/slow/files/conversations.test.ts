@@ -52,7 +52,7 @@ describeDocker('files of conversations and sessions', () => {
     const { sessions } = env.ptc
     const name = uniqueName('books')
     const source =
-      'import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/n.txt", "w").write(open("/tmp/in/a.txt").read() * 2)'
+      'import os\nos.makedirs("/tmp/out", exist_ok=True)\nopen("/tmp/out/n.txt", "w").write(open("/tmp/in/a.txt").read() * 2)'
     const { outcome } = await sessions.execute(name, source, { files: [{ data: 'ab', path: 'a.txt' }] })
     expect(outcome).toMatchObject({ status: 'ok', files: [{ path: '/tmp/out/n.txt', bytes: 4 }] })
     await sessions.files(name).upload([{ data: 'later', path: 'b.txt' }])

@@ -12,7 +12,8 @@ import { listAll, readAll } from '../../support/values/conformance.js'
 // Erasing reads the histories of all runs of a namespace.
 beforeEach(useOwnNamespace)
 
-const leave = 'import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/b.txt", "w").write("artifact of the run")'
+const leave =
+  'import os\nos.makedirs("/tmp/out", exist_ok=True)\nopen("/tmp/out/b.txt", "w").write("artifact of the run")'
 
 describeDocker('erasing a run with files', () => {
   it('ptc values erase removes the files of a run, and keeps those of another run', async () => {

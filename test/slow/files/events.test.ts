@@ -6,7 +6,8 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { temporaryFolder } from '../../support/folders.js'
 
-const leave = 'import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/b.txt", "w").write(open("/tmp/in/a.txt").read())'
+const leave =
+  'import os\nos.makedirs("/tmp/out", exist_ok=True)\nopen("/tmp/out/b.txt", "w").write(open("/tmp/in/a.txt").read())'
 
 describeDocker('events of files', () => {
   it('the live stream and the audit log have the uploads and artifacts of a run, and no content', async () => {

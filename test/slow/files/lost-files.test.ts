@@ -10,7 +10,7 @@ describeDocker('files that are lost', () => {
     const name = uniqueName('lost')
     env.sessionHandle(name)
     await sessions.execute(name, 'import os\nos.makedirs("/tmp/in/a.txt")', { files: [] })
-    const source = 'os.makedirs("/tmp/out")\nos.symlink("/etc/passwd", "/tmp/out/link")'
+    const source = 'os.makedirs("/tmp/out", exist_ok=True)\nos.symlink("/etc/passwd", "/tmp/out/link")'
     const { outcome } = await sessions.execute(name, source, { files: [{ data: 'x', path: 'a.txt' }] })
     expect(outcome).toMatchObject({
       status: 'ok',

@@ -7,7 +7,7 @@ import { ServeEnvironment } from '../../support/serve/serve-environment.js'
 
 const leave = `
 import base64, os
-os.makedirs("/tmp/out")
+os.makedirs("/tmp/out", exist_ok=True)
 pixel = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 open("/tmp/out/dot.gif", "wb").write(base64.b64decode(pixel))
 open("/tmp/out/page.html", "w").write("<script>document.title='attacked'</script>" + open("/tmp/in/n.csv").read())

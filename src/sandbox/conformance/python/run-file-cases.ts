@@ -221,7 +221,7 @@ export const runFileCases: readonly CaseDefinition[] = [
   }),
   fileCase('code that replaces functions of the library does not end the session', async (sandbox, harness) => {
     const replaced = await harness.runCell(
-      'import os\nos.makedirs("/tmp/out")\nlstat, walk = os.lstat, os.walk\ndef refuse(*_, **__): raise ValueError("no")\nos.lstat = os.walk = refuse',
+      'import os\nos.makedirs("/tmp/out", exist_ok=True)\nlstat, walk = os.lstat, os.walk\ndef refuse(*_, **__): raise ValueError("no")\nos.lstat = os.walk = refuse',
     )
     expectResult(replaced.finalResult, 'completed')
     await sandbox.print('import os\nos.lstat, os.walk = lstat, walk')

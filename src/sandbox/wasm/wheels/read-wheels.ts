@@ -31,6 +31,7 @@ export function invalidWheels(problem: string, hint: string, cause?: unknown): P
  */
 export async function readWheels(named: string, platform: WheelPlatform): Promise<WheelFolder> {
   const folder = await realpath(named).catch((cause: unknown) => {
+    if (isMissing(cause)) throw invalidWheels(`there is no folder ${named} for wheels`, inConfiguration, cause)
     throw invalidWheels(`the folder of wheels can't be read: ${messageOf(cause)}`, inConfiguration, cause)
   })
   const names = (await namesIn(folder)).sort()
@@ -60,7 +61,11 @@ export async function readWheels(named: string, platform: WheelPlatform): Promis
   return { folder, wheels, archiveBytes, digest: hash.digest('hex') }
 }
 
-const inConfiguration = 'It is in `sandbox.wasm.wheels` of the configuration.'
+const inConfiguration = '`sandbox.wasm.wheels` of the configuration names the folder.'
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT'
+}
 
 /** The command that downloads a wheel that fits. */
 export function download({ python: [major, minor], abi }: WheelPlatform): string {

@@ -22,7 +22,7 @@ export async function inSession(cells: readonly string[]): Promise<CellOutcome[]
 
 /** Code leaves a file in one session, and code of another session gets it. */
 export async function withFiles(): Promise<CellOutcome[]> {
-  const leave = 'import os\nos.makedirs("/tmp/out")\nopen("/tmp/out/a.txt", "w").write("passed on")'
+  const leave = 'import os\nos.makedirs("/tmp/out", exist_ok=True)\nopen("/tmp/out/a.txt", "w").write("passed on")'
   const first = await openSession({ files: [] })
   const left = await first.execute(leave)
   await first.close()

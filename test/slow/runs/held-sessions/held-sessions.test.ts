@@ -30,7 +30,7 @@ describeDocker('further sandboxes of an agent', () => {
         turn(code('x = "own"\nopen("/tmp/f", "w").write("own")')),
         turn(inEtl('import os\nx = await rate({})\nprint(x, os.path.exists("/tmp/f"), open("/tmp/in/a.txt").read())')),
         turn(inWeb('const x = await rate({}); console.log("web", x)')),
-        turn(inEtl('os.makedirs("/tmp/out"); open("/tmp/out/r.txt", "w").write("made"); print(x)')),
+        turn(inEtl('os.makedirs("/tmp/out", exist_ok=True); open("/tmp/out/r.txt", "w").write("made"); print(x)')),
         turn(inEtl(`import base64\nopen("/tmp/out/p.png", "wb").write(base64.b64decode("${png}"))`)),
         turn(call('read_file', { path: '/tmp/out/r.txt', session: 'etl' })),
         turn(call('execute_command', { command: 'cat /tmp/f /tmp/in/a.txt' })),

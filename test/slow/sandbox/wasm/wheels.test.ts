@@ -131,7 +131,7 @@ test('a folder without wheels, and a link in it, are errors at the start', async
   await writeWheel(folder, 'b', [python], { tags: 'cp313-cp313-pyodide_2025_0_wasm32' })
   await expectRefused('b-1.0-cp313-cp313-pyodide_2025_0_wasm32.whl: it is for pyodide_2025_0_wasm32')
   await rm(folder, { recursive: true })
-  await expectRefused("the folder of wheels can't be read")
+  await expectRefused(`there is no folder ${folder} for wheels`)
 })
 
 test('two wheels of one package are an error at the start', async () => {

@@ -140,6 +140,8 @@ class Session:
         await self.server.ensure_listening()
         self.requests.begin_cell()
         try:
+            if self.artifacts is not None:
+                self.artifacts.begin_cell()
             self.cell = await self._start_cell(frame)
             while True:
                 message = await self._next_message()

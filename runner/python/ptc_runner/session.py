@@ -118,6 +118,8 @@ class Session:
         self.timer.reset(self.limits["cell_seconds"])
         self.usage.begin()
         self.hints.begin_cell()
+        if self.artifacts is not None:
+            self.artifacts.begin_cell()
         result = self._run_cell(frame)
         self.hints.end_cell()
         fork.exit_child(result)

@@ -15,7 +15,7 @@ describeDocker('an upload to a run that has just started', () => {
 
   it('an upload to a run that can not start fails with the run', async () => {
     const env = await TestEnvironment.start({ backend: 'wasm', tools: [], initialWorkers: [] })
-    const run = await env.ptc.startProgram({ source: 'print(1)', files: [] })
+    const run = await env.ptc.startProgram({ source: 'console.log(1)', language: 'javascript', files: [] })
     const uploading = run.files.upload([{ data: 'early', path: 'a.txt' }])
     const refused = expect(uploading).rejects.toMatchObject({ name: 'PtcError' })
     await env.workers.start()

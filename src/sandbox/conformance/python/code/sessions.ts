@@ -152,7 +152,8 @@ try:
     for i in range(64):
         with open(f"/tmp/{i}", "wb") as f: written += f.write(b"x" * 4_000_000)
 except OSError: pass
-for name in os.listdir("/tmp"): os.remove(f"/tmp/{name}")
+for i in range(64):
+    if os.path.exists(f"/tmp/{i}"): os.remove(f"/tmp/{i}")
 print(written)`,
   'a cell that takes four times the memory limit does not get it, and other sandboxes go on': [
     'x = bytearray(BYTES)\nprint("had it")',

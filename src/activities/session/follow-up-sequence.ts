@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import { log } from '@temporalio/activity'
 import { raceWithSignal } from '../../common/async/abort.js'
+import type { FollowedCall } from '../../common/calls/call-activities.js'
 import { deriveIdempotencyKey } from '../../common/calls/call-identity.js'
 import { defined } from '../../common/defined.js'
 import { isExternal, refOf } from '../../common/json/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
 import type { Limits } from '../../common/run/limits.js'
 import { type CallOutcome, outcomeOfFailure, outcomeUnknown } from '../../common/calls/outcomes.js'
-import { PtcError } from '../../common/errors.js'
+import { messageOf, PtcError } from '../../common/errors.js'
 import type {
   DeliveredResult,
   DescribedCall,
@@ -16,6 +17,7 @@ import type {
   FollowUpStep,
   LocalCallAllowance,
   Step,
+  StepActivityResult,
   StepTimes,
 } from '../../common/session/steps.js'
 import { requesterOf } from '../../common/run/requester.js'
@@ -34,7 +36,7 @@ import { observeStep } from './observe-step.js'
 /** Maximum bytes of JSON of all follow-up steps of an activity, so that its result stays under Temporal's limits. */
 const maxFollowUpBytes = 200_000
 
-/** Maximum bytes of JSON of follow-up steps before a call with an effect. Each such call sends them all. */
+/** Maximum bytes of JSON of the result so far before a call with an effect. Each such call sends them all. */
 const maxStoredBytes = 32_000
 
 /** Maximum number of concurrent calls of local tools. */
@@ -69,7 +71,8 @@ interface FollowUpStart {
   /** Milliseconds from the start of the session to the scheduling of the activity. */
   readonly now: number
   readonly outputLimit: number
-  readonly store: StoreFollowUps
+  /** The result of the activity with these follow-up steps. */
+  readonly resultWith: (steps: readonly FollowUpStep[]) => StepActivityResult | FollowedCall
 }
 
 /** The common parts of all steps of a session. */
@@ -82,12 +85,6 @@ export type FollowUpScope = Pick<
   'signal' | 'workflowId' | 'runId' | 'elapsedMs' | 'storeResult' | 'remainingMs'
 >
 
-/**
- * Stores what the next attempt of the activity returns if this one is lost: its result, with these follow-up steps.
- * Returns false when the server may not have it.
- */
-export type StoreFollowUps = (steps: readonly FollowUpStep[]) => Promise<boolean>
-
 /** The follow-up steps of one activity. */
 export class FollowUpSequence {
   readonly #executor: FollowUpExecutor
@@ -96,7 +93,7 @@ export class FollowUpSequence {
   readonly #scheduledAt: number
   readonly #recorded: number
   readonly #signal: AbortSignal
-  readonly #store: StoreFollowUps
+  readonly #resultWith: FollowUpStart['resultWith']
   /** The steps so far. */
   readonly #steps: FollowUpStep[] = []
   /** Settles when the server has the latest steps that it was given. */
@@ -106,13 +103,16 @@ export class FollowUpSequence {
   #resultAt = 0
   #outputLimit: number
   #calls = 0
+  /** Bytes of JSON of the steps so far. */
   #bytes = 0
+  /** Bytes of JSON of the result of the activity without the steps. Undefined: not needed yet. */
+  #bytesBefore: number | undefined
 
   /** @param signal aborted when the activity is cancelled, or takes too long */
   constructor(
     executor: FollowUpExecutor,
     request: SessionRequest,
-    { step, recorded, now, outputLimit, store }: FollowUpStart,
+    { step, recorded, now, outputLimit, resultWith }: FollowUpStart,
     scope: FollowUpScope,
     signal: AbortSignal,
   ) {
@@ -126,7 +126,7 @@ export class FollowUpSequence {
     this.#recorded = recorded
     this.#step = step
     this.#outputLimit = outputLimit
-    this.#store = store
+    this.#resultWith = resultWith
   }
 
   /**
@@ -180,7 +180,9 @@ export class FollowUpSequence {
     const effects = calls.filter(({ tool }) => tool.effect !== 'read')
     if (effects.length === 0) return true
     const longest = Math.max(...effects.map(({ tool }) => tool.timeoutMs))
-    if (this.#bytes > maxStoredBytes || longest > this.#scope.remainingMs()) return false
+    this.#bytesBefore ??= utf8Length(JSON.stringify(this.#resultWith([])))
+    const isLarge = this.#bytesBefore + this.#bytes > maxStoredBytes
+    if (isLarge || longest > this.#scope.remainingMs()) return false
     const unknown = effects.filter(isOnce).map(({ call: { index }, tool }) => {
       return { index, outcome: outcomeUnknown(tool.name, 'the worker that ran it was lost') }
     })
@@ -194,7 +196,7 @@ export class FollowUpSequence {
   /** Stores the steps so far and further ones, after what is being stored. */
   #storeAfter(more: readonly FollowUpStep[]): void {
     const steps = [...this.#steps, ...more]
-    this.#stored = this.#stored.then((isStored) => isStored && this.#store(steps))
+    this.#stored = this.#stored.then((isStored) => isStored && this.#scope.storeResult(this.#resultWith(steps)))
   }
 
   /** The next step, of which only the results are known that it delivers. */
@@ -249,8 +251,12 @@ export class FollowUpSequence {
     try {
       return { index, outcome: await this.#runTool(call, tool, attempt) }
     } catch (thrown) {
-      if (tool.effect !== 'once' || !attempt.hasBegun || !PtcError.isInstance(thrown)) return undefined
-      return { index, outcome: outcomeOfFailure(tool, thrown.code, thrown.message) }
+      if (tool.effect !== 'once' || !attempt.hasBegun) return undefined
+      // Any other error is the reason why the call was stopped: the shutdown of the worker, for example.
+      const outcome = PtcError.isInstance(thrown)
+        ? outcomeOfFailure(tool, thrown.code, thrown.message)
+        : outcomeUnknown(tool.name, messageOf(thrown))
+      return { index, outcome }
     }
   }
 

@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { CancelledFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { tool } from '../../../test/support/tools.js'
+import { waitForAbort } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { ToolError } from '../../tools/tool-error.js'
 import type { ToolActivityInput } from '../../common/calls/call-activities.js'
@@ -34,6 +36,11 @@ const registry = createRegistry([
   tool('mark_fails', () => Promise.reject(new Error('no')), { effect: 'once', execution: 'local' }),
   tool('mark_refuses', () => Promise.reject(new ToolError('never')), { effect: 'once', execution: 'local' }),
   tool('mark_long', () => delay(1_000, 'late', { ref: false }), { effect: 'once', execution: 'local' }),
+  tool(
+    'mark_stops',
+    (_input, { signal }) => waitForAbort(signal).then(() => Promise.reject(new Error('stopped'))),
+    { effect: 'once', execution: 'local' },
+  ),
   tool('mark_slow', () => null, { effect: 'idempotent', execution: 'local', timeout: '1h' }),
 ])
 
@@ -87,8 +94,8 @@ type FollowUpScope = Parameters<FollowUps['afterStep']>[2]
 async function inActivity(
   work: (scope: FollowUpScope) => Promise<readonly FollowUpStep[]>,
   storeResult: FollowUpScope['storeResult'] = () => Promise.resolve(true),
+  signal = new AbortController().signal,
 ) {
-  const signal = new AbortController().signal
   const times = { elapsedMs: () => 10, remainingMs: () => 60_000 }
   const scope = { signal, workflowId: 'w', runId: 'r', ...times, storeResult }
   const followed: readonly FollowUpStep[] = await new MockActivityEnvironment().run(() => work(scope))
@@ -103,16 +110,19 @@ async function afterStep(
     input = stepInput,
     hasTools = true,
     storeResult,
+    signal,
   }: {
     readonly input?: ExecuteStepInput
     readonly hasTools?: boolean
     readonly storeResult?: FollowUpScope['storeResult']
+    readonly signal?: AbortSignal
   } = {},
 ) {
   const { followUps, steps } = followUpsIn(results, hasTools)
   const described = calls.map((each) => ({ ...each, summary: '', digest: '', refused: null }))
   const result = { ...suspended(), calls: described }
-  return { steps, followed: await inActivity((scope) => followUps.afterStep(input, result, scope), storeResult) }
+  const work = (scope: FollowUpScope) => followUps.afterStep(input, result, scope)
+  return { steps, followed: await inActivity(work, storeResult, signal) }
 }
 
 describe('after a step', () => {
@@ -248,6 +258,26 @@ describe('calls with effects', () => {
   it('an effect that takes longer than follow-up steps may is not given up', async () => {
     const { followed } = await withStored([call(1, 'mark_long')])
     expect(followed).toMatchObject([{ number: 5, results: [okResult(1, 'late')] }])
+  })
+
+  it('a `once` call that the end of its worker stops is not left to the workflow, which would make it again', async () => {
+    const controller = new AbortController()
+    setTimeout(() => controller.abort(new CancelledFailure('WORKER_SHUTDOWN')), 100)
+    const calls = [call(1, 'mark_long'), call(2, 'mark_stops')]
+    const { followed } = await afterStep(calls, [completed], { signal: controller.signal })
+    const outcome = { status: 'outcome_unknown' }
+    expect(followed).toMatchObject([
+      { results: [{ index: 1, outcome }, { index: 2, outcome }] },
+    ])
+  })
+
+  it('a step with large calls stores nothing, and its effects are left to the workflow', async () => {
+    const calls = Array.from({ length: 11 }, (_, n) => ({
+      ...call(n + 1, 'mark'),
+      arguments: { n: 1, text: 'x'.repeat(3_000) },
+    }))
+    const { followed, stored } = await withStored(calls)
+    expect({ followed, stored }).toEqual({ followed: [], stored: [] })
   })
 
   it('an effect that may outlast the activity is left to the workflow', async () => {

@@ -3,12 +3,7 @@ import { withTimeLimit } from '../../common/async/abort.js'
 import type { FollowedCall, FollowUpInput, ToolActivityInput } from '../../common/calls/call-activities.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { SessionRef } from '../../common/session/session.js'
-import type {
-  DescribedStepResult,
-  ExecuteStepInput,
-  FollowUpStep,
-  StepActivityResult,
-} from '../../common/session/steps.js'
+import type { DescribedStepResult, ExecuteStepInput, FollowUpStep } from '../../common/session/steps.js'
 import {
   FollowUpSequence,
   type FollowUpExecutor,
@@ -62,7 +57,7 @@ export class FollowUps {
       recorded: number - 1,
       now,
       outputLimit: outputLimit - outputLength(result),
-      ...storing(scope, (steps) => ({ ...result, followUps: steps })),
+      resultWith: (steps: readonly FollowUpStep[]) => ({ ...result, followUps: steps }),
     }
     return withTimeLimit(scope.signal, maxFollowUpMs, (signal) =>
       new FollowUpSequence(this.#executor, request, start, scope, signal).execute(result),
@@ -81,8 +76,8 @@ export class FollowUps {
     const { step, now, outputLimit = capturedCharacters, maxLocalCalls: maxCalls = 0 } = followUp
     const { toolUseId: _, ...allowance } = known.allowance
     const request = { ...known, allowance: { ...allowance, ...where, maxCalls } }
-    const own = storing(scope, (steps) => ({ ...made, followUps: withoutOwnResult(steps) }))
-    const start = { step, recorded: step - 1, now, outputLimit, ...own }
+    const resultWith = (steps: readonly FollowUpStep[]) => ({ ...made, followUps: withoutOwnResult(steps) })
+    const start = { step, recorded: step - 1, now, outputLimit, resultWith }
     return withoutOwnResult(
       await withTimeLimit(scope.signal, maxFollowUpMs, (signal) =>
         new FollowUpSequence(this.#executor, request, start, scope, signal).execute([
@@ -99,14 +94,6 @@ export class FollowUps {
     const [oldest] = this.#requests.keys()
     if (this.#requests.size > maxRemembered && oldest !== undefined) this.#requests.delete(oldest)
   }
-}
-
-/** How a sequence stores what its activity returns. */
-function storing(
-  scope: FollowUpScope,
-  resultWith: (steps: readonly FollowUpStep[]) => StepActivityResult | FollowedCall,
-) {
-  return { store: (steps: readonly FollowUpStep[]) => scope.storeResult(resultWith(steps)) }
 }
 
 /** The first step delivers the result of the call of the activity, which the activity returns itself. */

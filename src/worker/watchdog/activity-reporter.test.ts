@@ -140,3 +140,13 @@ it('core cancels an activity that was not blocked', async () => {
   expect(run.outcome).toMatchObject({ message: 'TIMED_OUT' })
   expect(run.direct).toEqual([])
 })
+
+it.each([
+  [0.5, true],
+  [1.5, false],
+])('after a block of %d s, details are stored: %j', async (seconds, isStored) => {
+  // The watchdog thread sends heartbeats in a block of a second. One of them may arrive after details that are stored.
+  const { outcome, direct } = await runBlocked(seconds, (activity) => activity.store({ page: 7 }))
+  expect(outcome).toBe(isStored)
+  expect(direct.map(([type]) => type)).toEqual(isStored ? ['heartbeat'] : [])
+})

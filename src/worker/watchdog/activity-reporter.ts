@@ -4,7 +4,7 @@ import { CancelledFailure, type DataConverter, type Payload } from '@temporalio/
 import type { NativeConnection } from '@temporalio/worker'
 import type { ActivityChannel } from '../../activities/activity-channel.js'
 import { eventLoopBlockKey } from '../../common/names.js'
-import { monotonicMs, reportThresholdMs, type ToWatchdog, type WatchedActivity, withNote } from './protocol.js'
+import { blockedThresholdMs, monotonicMs, reportThresholdMs, type ToWatchdog, type WatchedActivity, withNote } from './protocol.js'
 
 /** The part of the process's watchdog that an activity uses. */
 export interface ActivityWatchdog {
@@ -45,8 +45,8 @@ export class ActivityReporter implements ActivityChannel {
   #lastHeartbeatAt = 0
   #lastDetailsJson: string | undefined
   #lastHeartbeat: Promise<void> | undefined
-  /** Core may send a heartbeat long after it was given. */
-  #hasHeartbeatOfCore = false
+  /** Core, or the watchdog thread, may send an earlier heartbeat after details that are stored now. */
+  #mayOverwrite = false
   /** Number of requests of {@link store} in progress. */
   #storing = 0
   #storeClient: AsyncCompletionClient | undefined
@@ -71,13 +71,13 @@ export class ActivityReporter implements ActivityChannel {
     this.#updateDetails(details)
     const bypassesCore = this.#bypassesCore()
     const noted = withNote(details, this.#note)
-    this.#hasHeartbeatOfCore = true
+    this.#mayOverwrite = true
     if (bypassesCore) this.#lastHeartbeat = this.#heartbeatDirectly(noted)
     else this.#context.heartbeat(noted)
   }
 
   readonly store = async (details: unknown): Promise<boolean> => {
-    if (this.#hasHeartbeatOfCore || this.#bypassesCore() || this.signal.aborted) return false
+    if (this.#bypassesCore() || this.#mayOverwrite || this.signal.aborted) return false
     const { connection, dataConverter } = this.#watchdog
     const { namespace, taskToken } = this.#context.info
     this.#storeClient ??= new AsyncCompletionClient({ connection, namespace, dataConverter })
@@ -88,7 +88,7 @@ export class ActivityReporter implements ActivityChannel {
       this.recordHeartbeat(monotonicMs())
       return true
     } catch {
-      this.#hasHeartbeatOfCore = true // nothing is stored from now on
+      this.#mayOverwrite = true // nothing is stored from now on
       return false
     } finally {
       this.#storing -= 1
@@ -97,6 +97,7 @@ export class ActivityReporter implements ActivityChannel {
 
   /** Records a block of the event loop. */
   recordBlock(milliseconds: number): void {
+    if (milliseconds >= blockedThresholdMs) this.#mayOverwrite = true
     const own = Math.min(milliseconds, monotonicMs() - this.#startedAt)
     if (own <= this.#longestBlockMs) return
     this.#longestBlockMs = own

@@ -34,6 +34,7 @@ import type { EncryptionKey } from '../../values/encryption/key-ring.js'
 import { ActivityReporter, type ActivityWatchdog } from './activity-reporter.js'
 import {
   type BlockCause,
+  blockedThresholdMs,
   tickMs,
   type FromWatchdog,
   describeStall,
@@ -239,10 +240,8 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   #tick(): void {
     if (this.#ended.length > 0) this.send({ type: 'end', ended: this.#takeEnded() })
     const silentMs = this.blockedForMs()
-    if (silentMs >= reportThresholdMs) {
-      metrics.observe('ptc_event_loop_stall_milliseconds', silentMs, {})
-      for (const each of this.#activities.values()) each.recordBlock(silentMs)
-    }
+    if (silentMs >= reportThresholdMs) metrics.observe('ptc_event_loop_stall_milliseconds', silentMs, {})
+    if (silentMs >= blockedThresholdMs) for (const each of this.#activities.values()) each.recordBlock(silentMs)
     this.#state.lastTickAt = monotonicMs()
     this.#cause = undefined
   }

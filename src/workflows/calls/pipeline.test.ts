@@ -12,7 +12,7 @@ import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { zeroCounts, type RunKind } from '../../common/run/runs.js'
 import type { DescribedCall } from '../../common/session/steps.js'
 import { checkToolResult, requestApproval, requestSlot } from '../temporal/activities.js'
-import { executeCall } from './pipeline.js'
+import { acceptLocalCall, executeCall } from './pipeline.js'
 import { RunCall } from './run-call.js'
 import { RunCalls, type RunCallsState } from './run-calls.js'
 
@@ -69,6 +69,8 @@ const tools: readonly ToolConfig[] = [
   { ...base, name: 'answer_singly', ...later, concurrency: 1 },
   { ...base, name: 'pay', approval: true },
   { ...base, name: 'book', compensates: true },
+  { ...base, name: 'look', execution: 'local' },
+  { ...base, name: 'mark', execution: 'local', effect: 'once' },
 ]
 
 /** A run with calls that a test executes. */
@@ -259,4 +261,17 @@ it('a denial with compensation compensates the earlier calls before the code get
   await settle()
   expect(run.outcomes[3]).toEqual({ status: 'denied', message: 'pay was not approved: no (1 call was compensated)' })
   expect(run.calls.compensations.size).toBe(0)
+})
+
+it('a call that a worker has made keeps its outcome at a limit when it has an effect', () => {
+  const { calls } = new TestRun({ callsPerRun: 1 })
+  calls.run.count({ toolCalls: 1 })
+  const accept = (tool: string) => {
+    const call: DescribedCall = { tool, index: 1, arguments: {}, summary: tool, digest: tool, refused: null }
+    const requested = { call, caller: 'code_execution', position: positionOf(1) } as const
+    return acceptLocalCall(new RunCall(calls, requested), { status: 'ok', value: 7 })
+  }
+  expect(accept('look')).toEqual({ status: 'denied', message: 'the run has used up its 1 tool calls' })
+  expect(accept('mark')).toEqual({ status: 'ok', value: 7 })
+  expect(calls.run.counts.toolCalls).toBe(2)
 })

@@ -98,11 +98,12 @@ export async function executeCall(call: RunCall, onOutcome?: (outcome: CallOutco
 }
 
 /**
- * Counts a call that a worker has made for a follow-up step. Returns its outcome, unless a limit of the run refuses the
- * call.
+ * Counts a call that a worker has made for a follow-up step, and returns its outcome. When other calls have used up a
+ * limit meanwhile, a read is refused. An effect has happened.
  */
 export function acceptLocalCall(call: RunCall, outcome: CallOutcome): CallOutcome {
-  const refused = isAdmitted(call) ? refusalOf(call) : unknownTool(call)
+  const isRefusable = call.tool?.effect === 'read'
+  const refused = isAdmitted(call) ? (isRefusable ? refusalOf(call) : undefined) : unknownTool(call)
   if (!refused) call.run.count({ toolCalls: 1 })
   return call.record(refused ?? outcome)
 }

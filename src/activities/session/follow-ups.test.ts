@@ -36,11 +36,10 @@ const registry = createRegistry([
   tool('mark_fails', () => Promise.reject(new Error('no')), { effect: 'once', execution: 'local' }),
   tool('mark_refuses', () => Promise.reject(new ToolError('never')), { effect: 'once', execution: 'local' }),
   tool('mark_long', () => delay(1_000, 'late', { ref: false }), { effect: 'once', execution: 'local' }),
-  tool(
-    'mark_stops',
-    (_input, { signal }) => waitForAbort(signal).then(() => Promise.reject(new Error('stopped'))),
-    { effect: 'once', execution: 'local' },
-  ),
+  tool('mark_stops', (_input, { signal }) => waitForAbort(signal).then(() => Promise.reject(new Error('stopped'))), {
+    effect: 'once',
+    execution: 'local',
+  }),
   tool('mark_slow', () => null, { effect: 'idempotent', execution: 'local', timeout: '1h' }),
 ])
 
@@ -267,7 +266,12 @@ describe('calls with effects', () => {
     const { followed } = await afterStep(calls, [completed], { signal: controller.signal })
     const outcome = { status: 'outcome_unknown' }
     expect(followed).toMatchObject([
-      { results: [{ index: 1, outcome }, { index: 2, outcome }] },
+      {
+        results: [
+          { index: 1, outcome },
+          { index: 2, outcome },
+        ],
+      },
     ])
   })
 

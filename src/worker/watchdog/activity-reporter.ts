@@ -4,7 +4,14 @@ import { CancelledFailure, type DataConverter, type Payload } from '@temporalio/
 import type { NativeConnection } from '@temporalio/worker'
 import type { ActivityChannel } from '../../activities/activity-channel.js'
 import { eventLoopBlockKey } from '../../common/names.js'
-import { blockedThresholdMs, monotonicMs, reportThresholdMs, type ToWatchdog, type WatchedActivity, withNote } from './protocol.js'
+import {
+  blockedThresholdMs,
+  monotonicMs,
+  reportThresholdMs,
+  type ToWatchdog,
+  type WatchedActivity,
+  withNote,
+} from './protocol.js'
 
 /** The part of the process's watchdog that an activity uses. */
 export interface ActivityWatchdog {

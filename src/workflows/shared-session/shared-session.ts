@@ -18,6 +18,7 @@
 import {
   ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   condition,
   getExternalWorkflowHandle,
   sleep,
@@ -83,7 +84,10 @@ export class SharedSession {
   readonly #name: string
   readonly #continuation: Continuation
   #ownerRunId: string | undefined
+  /** Whether the session may run. */
   #isStarted: boolean
+  /** Settles when no start of the session is in progress. */
+  #starting: Promise<unknown> = Promise.resolve()
   #uploads: number
   #cell: Cell | undefined
   #isInterrupted = false
@@ -100,7 +104,8 @@ export class SharedSession {
     this.#name = ownerName(owner)
     this.#continuation = continuation
     this.#ownerRunId = state.ownerRunId
-    this.#isStarted = state.ownerRunId !== undefined
+    // A run that was reset does not know of the sessions that it has started before.
+    this.#isStarted = state.ownerRunId !== undefined || workflowInfo().runId !== run.identity.firstExecutionRunId
     this.#uploads = state.uploads ?? 0
     this.#cell = state.cell && { ...state.cell }
   }
@@ -170,6 +175,7 @@ export class SharedSession {
   async close(): Promise<void> {
     await this.abandon()
     if (this.#owner.type !== 'held' || !this.#isStarted) return
+    await this.#starting
     const handle = getExternalWorkflowHandle(this.#ownerId)
     await CancellationScope.nonCancellable(() => handle.signal(sessionMessages.close)).catch(() => undefined)
   }
@@ -196,6 +202,7 @@ export class SharedSession {
       // Invariant 1.
       if (this.#owner.type !== 'parent') this.#ownerRunId ??= await this.#startSession(this.#owner, cell.id)
       if (cell.result) return cell.result // it was given up
+      if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('the run was cancelled')
       if (this.#isInterrupted) return notStarted
       const { files } = this.#run
       const uploads = this.#owner.type === 'held' ? files.uploadsAfter(this.#uploads) : []
@@ -257,7 +264,9 @@ export class SharedSession {
       ...(config.toolSet.names && { tools: config.tools.filter(isNoSubagent).map((tool) => tool.name) }),
       ...defined({ context: config.context, sandbox, language }),
     }
-    return startSession({ workflowId: this.#ownerId, taskQueue, session }, config.timeouts)
+    const started = startSession({ workflowId: this.#ownerId, taskQueue, session }, config.timeouts)
+    this.#starting = started.catch(() => undefined)
+    return started
   }
 
   async #waitForResult(cell: Cell): Promise<CellResult> {

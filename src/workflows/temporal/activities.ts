@@ -278,6 +278,8 @@ export function startSession(input: StartSessionInput, timeouts: Timeouts): Prom
   return scheduleEngineActivity(activityNames.startSession, input, {
     ...valueOptions(timeouts, `start session ${input.session.name}, unless it runs`),
     startToCloseTimeout: '1m',
+    // A run that is cancelled meanwhile must still end the session.
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   })
 }
 

@@ -184,15 +184,21 @@ function codeOf({ input }: ToolUseBlock): Externalizable<string> | undefined {
   return typeof code === 'string' || (code !== undefined && isExternal(code)) ? code : undefined
 }
 
-/** The name of the session that the model has chosen for a cell. Undefined: the agent's own sandbox. */
-export function sessionInInput({ input }: ToolUseBlock): string | undefined {
-  return typeof input['session'] === 'string' ? input['session'] : undefined
+/**
+ * The name of the session that the model has chosen for a cell. Undefined: the agent's own sandbox. A value that is no
+ * text is no name of a session: its code must not run in another sandbox.
+ */
+export function sessionInInput({ input: { session = null } }: ToolUseBlock): string | undefined {
+  if (session === null) return undefined
+  return typeof session === 'string' ? session : JSON.stringify(session)
 }
 
 function problemOfSession(name: string, names: readonly string[]): string {
   const known = names.length === 0 ? 'leave `session` out' : `only ${names.join(', ')}`
-  return `there is no session ${JSON.stringify(name)} here: ${known}`
+  return `there is no session ${JSON.stringify(truncateEnd(name, maxNameCharacters))} here: ${known}`
 }
+
+const maxNameCharacters = 100
 
 function languageInInput({ input }: ToolUseBlock): string | undefined {
   return typeof input['language'] === 'string' ? input['language'] : undefined

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity'
 import { rejectOnUncaught } from '../common/async/uncaught-errors.js'
+import { readStoredResult, storedResultKey } from '../common/calls/stored-result.js'
 import { PtcError } from '../common/errors.js'
 import { describeThrown } from '../tools/calls/thrown.js'
 import type { ToolRegistry } from '../tools/registry.js'
@@ -44,13 +45,6 @@ export interface ActivityScope {
 /** Milliseconds that an attempt needs to report its result. */
 const resultMarginMs = 5_000
 
-/** The member of heartbeat details that has a stored result. */
-const resultKey = 'ptc.result'
-
-function readStoredResult(details: unknown): unknown {
-  return typeof details === 'object' && details !== null && resultKey in details ? details[resultKey] : undefined
-}
-
 /**
  * Runs an activity's work. Heartbeats while the work lasts, so that the server notices a dead worker and the activity
  * gets its cancellation, and converts errors to failures.
@@ -78,7 +72,7 @@ export async function runActivity<Result>(
   const storedResult = readStoredResult(heartbeatDetails)
   let result = storedResult
   const withResult = (latest: unknown) =>
-    withWaitNote(context, latest === undefined ? details : { ...Object(details), [resultKey]: latest })
+    withWaitNote(context, latest === undefined ? details : { ...Object(details), [storedResultKey]: latest })
   const sendHeartbeat = (): void => {
     sent = details
     channel.heartbeat(withResult(result))

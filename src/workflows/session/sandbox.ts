@@ -1,5 +1,6 @@
 import { ActivityFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
 import { callerIdentity } from '../../common/calls/calls.js'
+import { readStoredResult } from '../../common/calls/stored-result.js'
 import { defined } from '../../common/defined.js'
 import { filesService, type FoundFile, type StoreFilesResult } from '../../common/files/files.js'
 import { pickStepLimits } from '../../common/run/limits.js'
@@ -155,7 +156,7 @@ export class Sandbox {
     this.#run.addStoredBytes(payloadBytes(request))
     try {
       const result = await activities.executeStep(request, this.hostQueue, this.#config.timeouts, summary)
-      this.#run.addStoredBytes(payloadBytes(result) + externalBytes(result))
+      this.#countResult(result)
       if (this.isOpen) this.#apply({ type: 'stepped' })
       return result
     } catch (thrown) {
@@ -164,8 +165,19 @@ export class Sandbox {
         return { type: 'lost', cause: 'gone', reason: 'the sandbox is ahead of this run', fenced: true }
       const reason = hostLossReason(thrown)
       if (reason === undefined) throw thrown
-      return { type: 'lost', cause: 'gone', reason, hostUnreachable: true }
+      const lost = { type: 'lost', cause: 'gone', reason, hostUnreachable: true } as const
+      const stored = storedResultOf(thrown)
+      if (!stored) return lost
+      // The host has made calls with effects, which must not be made again. The next step rebuilds the session elsewhere.
+      metrics.add('ptc_session_losses_total', 1, { cause: lossCause(lost) })
+      this.discard().catch(() => undefined)
+      this.#countResult(stored)
+      return stored
     }
+  }
+
+  #countResult(result: StepActivityResult): void {
+    this.#run.addStoredBytes(payloadBytes(result) + externalBytes(result))
   }
 
   async interrupt(step: number): Promise<void> {
@@ -280,6 +292,16 @@ function hostLossReason(thrown: unknown): string | undefined {
   if (cause instanceof TimeoutFailure) return `the sandbox host does not answer (${cause.timeoutType ?? 'timeout'})`
   // All retries failed for minutes, so the daemon of the host is unavailable.
   return hasFailedWith(thrown, 'SANDBOX_UNAVAILABLE', 'SANDBOX_BACKEND_DOWN') ? cause?.message : undefined
+}
+
+/** Returns the result that a lost host has stored with its heartbeats; undefined when there is none. */
+function storedResultOf(thrown: unknown): StepActivityResult | undefined {
+  // A later timeout, of an attempt that no host took, has an earlier one as its cause.
+  for (let cause = thrown; cause instanceof Error; cause = cause.cause) {
+    const stored = cause instanceof TimeoutFailure ? readStoredResult(cause.lastHeartbeatDetails) : undefined
+    if (stored !== undefined) return stored as StepActivityResult
+  }
+  return undefined
 }
 
 export function lossCause({

@@ -2,7 +2,8 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { S3Store } from '../../../src/values/s3/s3-store.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
-import { code, text, turn } from '../../support/script.js'
+import { describeDocker } from '../../support/docker/describe-docker.js'
+import { code, noModel, text, turn } from '../../support/script.js'
 import { listAll } from '../../support/values/conformance.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { waitForMissedHeartbeat, scheduledCount } from '../../support/environment/waits.js'
@@ -28,6 +29,37 @@ async function startAndLoseHost(environment: NodeJS.ProcessEnv) {
   await waitForMissedHeartbeat(handle, 'charge')
   return { env, ledger, handle }
 }
+
+describeDocker('a host that is lost after local calls with effects', () => {
+  it('the run continues on another host with their results, and makes none of them again', async () => {
+    const { env, ledger } = await startWithLedger(noModel, {
+      environment: {
+        TEST_HOST_TIMEOUT: 'short',
+        TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: await temporaryFolder() }),
+      },
+    })
+    ledger.holdReplies('b')
+    const handle = await env.startProgram(`
+done = [(await mark_once(name="a"))["done"], (await mark(name="c"))["done"]]
+try:
+    await mark_once(name="b")
+except ToolOutcomeUnknown:
+    done.append("unknown")
+done.append((await mark_once(name="d"))["done"])
+print(done)`)
+    await ledger.waitForRequests('b')
+    await env.workers.kill()
+    ledger.releaseReplies('b')
+    await waitForMissedHeartbeat(handle, 'session.step')
+    await env.workers.start({ hostId: 'another-host' })
+    expect(await handle.result()).toMatchObject({
+      outcome: { status: 'ok', output: "['a', 'c', 'unknown', 'd']\n" },
+      toolCalls: 4,
+    })
+    expect(ledger.appliedNames).toEqual(['a', 'b', 'c', 'd'])
+    await expectReplays(env.client, handle)
+  })
+})
 
 const withAll = inject('docker') === 'available' && (await s3Available) !== undefined
 

@@ -7,6 +7,7 @@ import { scheduledActivities } from '../../../support/environment/histories.js'
 import { resetToCall } from '../../../support/environment/reset.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../../support/environment/test-environment.js'
 import { TestSession } from '../../../support/environment/test-session.js'
+import { randomKey } from '../../../support/encryption.js'
 import { inMode } from '../../../support/mode.js'
 import { Deferred, tool } from '../../../support/tools.js'
 
@@ -196,6 +197,104 @@ for n in range(6):
     expect(await session.outputOf('print(x)')).toBe('1\n')
     expect(calls).toBe(1)
     await session.close()
+  })
+})
+
+describe.skipIf(losesConnections)('a worker that ends', () => {
+  it.each([
+    ['once', 'ToolOutcomeUnknown', 1],
+    ['idempotent', '2', 2],
+  ] as const)('during a local call with effect %s leaves: %s', async (effect, printed, calls) => {
+    const called = new Deferred()
+    const stopped = new Deferred()
+    const keys: string[] = []
+    const hold = tool(
+      'hold',
+      async (_input, { signal, idempotencyKey }) => {
+        keys.push(idempotencyKey)
+        called.resolve()
+        if (keys.length > 1) return 2
+        await waitForAbort(signal)
+        stopped.resolve()
+        return 1
+      },
+      { execution: 'local', effect },
+    )
+    const env = await start({ tools: [hold] })
+    const source = 'try:\n    print(await hold())\nexcept ToolOutcomeUnknown as e:\n    print(type(e).__name__)'
+    const handle = await env.startProgram(source)
+    await called.promise
+    const ending = env.workers.stop()
+    await stopped.promise
+    await ending
+    await env.workers.start({})
+    expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: `${printed}\n` } })
+    expect([keys.length, new Set(keys).size]).toEqual([calls, 1])
+    await env.expectCleanEnd(handle)
+  })
+})
+
+describe.skipIf(losesConnections)('heartbeats', () => {
+  it('a call that takes longer than the heartbeat timeout comes between two others, each made once', async () => {
+    const made: unknown[] = []
+    const mark = tool('mark', ({ n }) => made.push(n), once)
+    const slow = tool('slow', ({ n }) => delay(5_000, made.push(n)), once)
+    const env = await start({ tools: [mark, slow], timeouts: { heartbeat: '3s' } })
+    const { outcome } = await env.runProgram('print(await mark(n=1), await slow(n=2), await mark(n=3))')
+    expect(outcome).toMatchObject({ status: 'ok', output: '1 2 3\n' })
+    expect(made).toEqual([1, 2, 3])
+  })
+
+  it('a call that blocks the event loop comes between two others, each made once', async () => {
+    const made: unknown[] = []
+    const mark = tool('mark', ({ n }) => made.push(n), once)
+    const block = tool(
+      'block',
+      ({ n }) => {
+        for (const end = Date.now() + 4_000; Date.now() < end;);
+        return made.push(n)
+      },
+      once,
+    )
+    const env = await start({ tools: [mark, block], timeouts: { heartbeat: '3s' } })
+    const { outcome } = await env.runProgram('print(await mark(n=1), await block(n=2), await mark(n=3))')
+    expect(outcome).toMatchObject({ status: 'ok', output: '1 2 3\n' })
+    expect(made).toEqual([1, 2, 3])
+  })
+
+  it('the stored result of an encrypted run is encrypted', async () => {
+    const called = new Deferred()
+    const released = new Deferred()
+    const mark = tool('mark', () => 'marker', once)
+    const hold = tool(
+      'hold',
+      async () => {
+        called.resolve()
+        await released.promise
+        return null
+      },
+      once,
+    )
+    const key = randomKey()
+    const encryption = { currentKeyId: 'k1', key: () => key }
+    const env = await start({ tools: [mark, hold], encryption, timeouts: { heartbeat: '3s' } })
+    const handle = await env.startProgram('await mark()\nawait hold()')
+    await called.promise
+    const details = async () => {
+      const { raw } = await handle.describe()
+      return raw.pendingActivities?.[0]?.heartbeatDetails?.payloads?.[0]
+    }
+    const encodingOf = async () => Buffer.from((await details())?.metadata?.['encoding'] ?? []).toString()
+    const first = await encodingOf()
+    // The heartbeat of the SDK, which comes later, has the result, too.
+    const { data } = (await details()) ?? {}
+    await expect
+      .poll(async () => Buffer.from((await details())?.data ?? []).equals(data ?? Buffer.of()), { timeout: 5_000 })
+      .toBe(false)
+    expect([first, await encodingOf()]).toEqual(['binary/encrypted', 'binary/encrypted'])
+    expect((await details())?.data?.length).toBeGreaterThan((data?.length ?? 0) - 50)
+    released.resolve()
+    await handle.result()
   })
 })
 

@@ -1,8 +1,15 @@
 import { z } from 'zod'
+import { readStoredResult } from '../../../common/calls/stored-result.js'
 import { truncateEnd } from '../../../common/text/text.js'
 import { pendingStates } from '../../api-enums.js'
 import type { PayloadReader } from '../../temporal/payload-reader.js'
-import { type HistoryEvent, toEventId, type PendingActivity, toMilliseconds } from '../../temporal/event.js'
+import {
+  type FailurePayload,
+  type HistoryEvent,
+  toEventId,
+  type PendingActivity,
+  toMilliseconds,
+} from '../../temporal/event.js'
 import { followUpRecords } from './follow-up-records.js'
 import { ChildCallLog } from './child-call-log.js'
 import { parseActivityInput, parseActivityResult } from './activity-payloads.js'
@@ -82,12 +89,8 @@ export class ActivityLog {
     if (completed) {
       const record = this.#byEvent.get(toEventId(completed.scheduledEventId))
       if (!record) return
-      const value = this.#reader.first(completed.result)
       record.blockedNote = this.#reader.blockedNote(undefined, completed.result)
-      const followUps = followUpRecords(record, value, at, this.#previewCharacters)
-      const result = parseActivityResult(record.input, value, this.#previewCharacters)
-      record.end = { type: 'completed', at: followUps?.resultAt ?? at, result }
-      this.#records.push(...(followUps?.records ?? []))
+      this.#complete(record, this.#reader.first(completed.result), at)
       return
     }
     const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes
@@ -97,7 +100,9 @@ export class ActivityLog {
       const failure = this.#reader.failure(failed.failure) ?? { code: 'UNKNOWN', message: '' }
       const { timeoutFailureInfo } = failed.failure?.cause ?? failed.failure ?? {}
       record.blockedNote = this.#reader.blockedNote(timeoutFailureInfo?.lastHeartbeatDetails)
-      record.end = { type: 'failed', at, failure }
+      const stored = record.input.type === 'step' ? this.#storedResult(failed.failure) : undefined
+      if (stored === undefined) record.end = { type: 'failed', at, failure }
+      else this.#complete(record, stored, at)
       return
     }
     if (this.#childCalls.read(event, at)) return
@@ -110,6 +115,22 @@ export class ActivityLog {
     const cancelled = event.activityTaskCanceledEventAttributes
     const record = cancelled && this.#byEvent.get(toEventId(cancelled.scheduledEventId))
     if (record) record.end = { type: 'cancelled', at, failure: { code: 'CANCELLED', message: 'cancelled' } }
+  }
+
+  #complete(record: ActivityRecord, value: unknown, at: number): void {
+    const followUps = followUpRecords(record, value, at, this.#previewCharacters)
+    const result = parseActivityResult(record.input, value, this.#previewCharacters)
+    record.end = { type: 'completed', at: followUps?.resultAt ?? at, result }
+    this.#records.push(...(followUps?.records ?? []))
+  }
+
+  /** The result of a step that its host has stored before it was lost. The run has continued with it. */
+  #storedResult(failure: FailurePayload | null | undefined): unknown {
+    for (let each = failure; each; each = each.cause) {
+      const stored = readStoredResult(this.#reader.first(each.timeoutFailureInfo?.lastHeartbeatDetails))
+      if (stored !== undefined) return stored
+    }
+    return undefined
   }
 }
 

@@ -64,8 +64,9 @@ function localCallRecords(
     const position = { turn, cell, index }
     const input = { type: 'tool', call: { tool, caller: 'code_execution', position, arguments: args } } as const
     const times = { from: startedAt + now - waited, to: startedAt + now }
-    const result = parseActivityResult(input, outcome.value, previewCharacters)
-    return completedRecord(input, times, { summary, result })
+    const isOk = outcome.status === 'ok'
+    const result = isOk ? parseActivityResult(input, outcome.value, previewCharacters) : undefined
+    return completedRecord(input, times, { summary, ...(result && { result }) })
   })
 }
 

@@ -255,7 +255,9 @@ const followUps = z.array(
     number: z.number(),
     now: z.number(),
     waited: z.number(),
-    results: z.array(z.object({ index: z.number(), outcome: outcome.extend({ value: z.unknown() }) })).optional(),
+    results: z
+      .array(z.object({ index: z.number(), outcome: outcome.extend({ value: z.unknown().optional() }) }))
+      .optional(),
     result: stepResult.optional(),
   }),
 )

@@ -104,6 +104,13 @@ for call in (breaks, refuses):
       '',
     ])
     expect((await activitiesOf(env)).filter((type) => !type.startsWith('session'))).toEqual(['flaky'])
+    const { turns } = await env.ptc.handle(env.lastRun.workflowId).tree()
+    const calls = turns[0]?.cells[0]?.calls.map(({ tool: name, status }) => [name, status])
+    expect(calls).toEqual([
+      ['flaky', 'ok'],
+      ['breaks', 'outcome_unknown'],
+      ['refuses', 'tool_error'],
+    ])
   })
 
   it('a large result is delivered by reference', async () => {

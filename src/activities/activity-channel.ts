@@ -12,7 +12,8 @@ export interface ActivityChannel {
   /**
    * Stores heartbeat details on the server: the next attempt gets them, whenever this one is lost. Returns false when
    * the server may not have them, and from then on. That is so after the first {@link heartbeat}, which the SDK may send
-   * later than details that are stored meanwhile, and for an attempt that is cancelled or lost.
+   * later than details that are stored meanwhile, after a block of the event loop, in which the watchdog thread sends
+   * heartbeats, and for an attempt that is cancelled or lost.
    */
   readonly store: (details: unknown) => Promise<boolean>
   /** Runs synchronous tool code under the event-loop watchdog. */

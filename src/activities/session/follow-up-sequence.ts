@@ -281,7 +281,7 @@ export class FollowUpSequence {
     failpoint('tool.begins')
     const callLimits = { ...limits, argumentBytes: stepLimits.argumentBytes, resultBytes }
     const observed = { ...call, summary, isDeferred: false }
-    const value = await observeCall(this.#executor, observed, this.#origin, () =>
+    const value = await observeCall(this.#executor, observed, { ...this.#origin, signal }, () =>
       measureCall(call, context, () => {
         attempt.hasBegun = true
         return runTool(registry, call, callLimits, context)

@@ -6,6 +6,7 @@ import { CancelledFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { tool } from '../../../test/support/tools.js'
+import type { AuditLog } from '../../audit/index.js'
 import { waitForAbort } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { ToolError } from '../../tools/tool-error.js'
@@ -37,6 +38,10 @@ const registry = createRegistry([
   tool('mark_refuses', () => Promise.reject(new ToolError('never')), { effect: 'once', execution: 'local' }),
   tool('mark_long', () => delay(1_000, 'late', { ref: false }), { effect: 'once', execution: 'local' }),
   tool('mark_stops', (_input, { signal }) => waitForAbort(signal).then(() => Promise.reject(new Error('stopped'))), {
+    effect: 'once',
+    execution: 'local',
+  }),
+  tool('mark_fails_late', () => delay(700, undefined, { ref: false }).then(() => Promise.reject(new Error('late'))), {
     effect: 'once',
     execution: 'local',
   }),
@@ -73,7 +78,7 @@ const callInput = {
 type Sandbox = (step: Step) => StepResult | undefined | Promise<StepResult | undefined>
 
 /** Follow-up steps in a sandbox that returns these results, and repeats the last one. */
-function followUpsIn(results: Sandbox | readonly StepResult[], hasTools = true) {
+function followUpsIn(results: Sandbox | readonly StepResult[], hasTools = true, audit?: AuditLog) {
   const steps: Step[] = []
   const execute = typeof results === 'function' ? results : () => results[steps.length - 1] ?? results.at(-1)
   const host = {
@@ -84,7 +89,7 @@ function followUpsIn(results: Sandbox | readonly StepResult[], hasTools = true) 
   } as unknown as SessionHost
   return {
     steps,
-    followUps: new FollowUps({ host, registry, values, namespace: 'default', limits: defaultLimits, hasTools }),
+    followUps: new FollowUps({ host, registry, values, namespace: 'default', limits: defaultLimits, hasTools, audit }),
   }
 }
 
@@ -110,14 +115,16 @@ async function afterStep(
     hasTools = true,
     storeResult,
     signal,
+    audit,
   }: {
     readonly input?: ExecuteStepInput
     readonly hasTools?: boolean
     readonly storeResult?: FollowUpScope['storeResult']
     readonly signal?: AbortSignal
+    readonly audit?: AuditLog
   } = {},
 ) {
-  const { followUps, steps } = followUpsIn(results, hasTools)
+  const { followUps, steps } = followUpsIn(results, hasTools, audit)
   const described = calls.map((each) => ({ ...each, summary: '', digest: '', refused: null }))
   const result = { ...suspended(), calls: described }
   const work = (scope: FollowUpScope) => followUps.afterStep(input, result, scope)
@@ -282,6 +289,14 @@ describe('calls with effects', () => {
     }))
     const { followed, stored } = await withStored(calls)
     expect({ followed, stored }).toEqual({ followed: [], stored: [] })
+  })
+
+  it('an effect that fails after the time of follow-up steps is no cancelled one in the audit log', async () => {
+    const events: unknown[] = []
+    const write = (event: unknown) => Promise.resolve(void events.push(event))
+    const audit = { before: write, after: write } as unknown as AuditLog
+    await afterStep([call(1, 'mark_fails_late')], [completed], { audit })
+    expect(events.slice(0, 2)).toMatchObject([{ type: 'call.started' }, { type: 'call.failed', status: 'tool_error' }])
   })
 
   it('an effect that may outlast the activity is left to the workflow', async () => {

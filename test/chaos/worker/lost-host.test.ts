@@ -1,5 +1,6 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { S3Store } from '../../../src/values/s3/s3-store.js'
+import { randomKey } from '../../support/encryption.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
@@ -31,11 +32,20 @@ async function startAndLoseHost(environment: NodeJS.ProcessEnv) {
 }
 
 describeDocker('a host that is lost after local calls with effects', () => {
-  it('the run continues on another host with their results, and makes none of them again', async () => {
+  it.each([
+    ['docker', 'encrypted'],
+    ['wasm', 'plain'],
+  ] as const)('the run continues on another host with their results, in %s, %s', async (backend, payloads) => {
+    const key = payloads === 'encrypted' ? randomKey() : undefined
+    const store = { kind: 'local', directory: await temporaryFolder() } as const
     const { env, ledger } = await startWithLedger(noModel, {
+      backend,
+      store,
+      ...(key && { encryption: { currentKeyId: 'key', key: () => key } }),
       environment: {
         TEST_HOST_TIMEOUT: 'short',
-        TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: await temporaryFolder() }),
+        TEST_VALUE_STORE: JSON.stringify(store),
+        ...(key && { TEST_ENCRYPTION_KEY: key }),
       },
     })
     ledger.holdReplies('b')

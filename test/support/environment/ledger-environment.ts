@@ -9,7 +9,7 @@ export const ledgerConfig = fileURLToPath(new URL('../../fixtures/ledger.config.
 
 export interface LedgerEnvironmentOptions extends Pick<
   ProcessEnvironmentOptions,
-  'address' | 'initialWorkers' | 'store'
+  'address' | 'encryption' | 'initialWorkers' | 'store'
 > {
   /** Default: Docker. */
   readonly backend?: Backend

@@ -5,7 +5,9 @@ import { sessionWorkflowId } from '../../../../src/client/sessions/session-name.
 import type { JsonObject } from '../../../../src/common/json/json.js'
 import { nameOfHeldSession } from '../../../../src/common/session/held-sessions.js'
 import { defineAgent } from '../../../../src/index.js'
+import { heldTool } from '../../../support/environment/bound-conversation.js'
 import { resetToCall } from '../../../support/environment/reset.js'
+import { TestConversation } from '../../../support/environment/test-conversation.js'
 import { TestEnvironment, type TestEnvironmentOptions } from '../../../support/environment/test-environment.js'
 import { answerResult, call, text, turn } from '../../../support/script.js'
 import { Deferred, tool } from '../../../support/tools.js'
@@ -37,7 +39,7 @@ const lastResults = (env: TestEnvironment): string => JSON.stringify(env.lastUse
 function holdStarts() {
   const requested = new Deferred()
   const released = new Deferred()
-  const original = Reflect.get(WorkflowClient.prototype, 'start') as WorkflowClient['start']
+  const original = Reflect.get(WorkflowClient.prototype, 'start')
   const spy = vi.spyOn(WorkflowClient.prototype, 'start').mockImplementation(async function (
     this: WorkflowClient,
     ...args
@@ -166,4 +168,39 @@ it('a session that a run has used before a reset ends with the run, though the r
   await calls[2]?.promise
   await env.client.workflow.getHandle(handle.workflowId).cancel()
   await session.result()
+}, 60_000)
+
+it('a conversation keeps a session over messages, an interruption and continue-as-new, and ends it', async () => {
+  const { hold, called } = heldTool()
+  const analyst = defineAgent({ name: 'analyst', instructions: 'Analyse.', sessions: ['etl'] })
+  const talk = await TestConversation.start(
+    {
+      tools: [hold],
+      agents: [analyst],
+      limits: { historyEvents: 100 },
+      script: [
+        turn(inEtl('x = 1')),
+        turn(text('first')),
+        turn(inEtl('x = 2\nawait hold()\nx = 3')),
+        turn(inEtl('print(x)')),
+        answerResult,
+      ],
+    },
+    { agent: 'analyst' },
+  )
+  const { conversation } = talk
+  expect(await conversation.ask('Begin.')).toMatchObject({ answer: 'first' })
+  const asked = conversation.ask('Hold.')
+  await called
+  await conversation.interrupt()
+  expect(await asked).toMatchObject({ status: 'interrupted' })
+  const executions = async () => (await talk.env.executionHistories(talk.handle)).length
+  while ((await executions()) === 1) await talk.handle.signal('no signal of a conversation')
+  expect(await conversation.ask('Go on.')).toMatchObject({ answer: '2' })
+  const [first] = await talk.env.executionHistories(talk.handle)
+  const runId = first?.events[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId ?? ''
+  const name = nameOfHeldSession(runId, 'etl')
+  const session = talk.env.sessionHandle(name, sessionWorkflowId(talk.env.taskQueue, name))
+  await talk.close()
+  await expectEnded(talk.env, session)
 }, 60_000)

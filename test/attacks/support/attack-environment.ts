@@ -122,7 +122,9 @@ for _ in range(50):
     processes = [each for each in os.listdir("/proc") if each.isdigit()]
     if len(processes) <= own: break
     time.sleep(0.1)
-print(os.listdir("/tmp"), len(processes) <= own)
+# The embedded sandbox has an empty folder for artifacts.
+left = [name for name in os.listdir("/tmp") if name != "out" or os.listdir("/tmp/out")]
+print(left, len(processes) <= own)
 `
 
 /** Monitors the memory of this process until stopped; returns the peak growth. */

@@ -26,7 +26,8 @@ const maxRemembered = 10_000
  * Invariants:
  * 1. Only calls of local tools are made here. Before one with an effect begins, the heartbeat details of the activity
  *    have all results on which it depends, and say what became of a `once` call that may have begun. The next attempt
- *    returns them; without one, the workflow reads them in the failure of the activity. All other calls wait for the workflow, which then has recorded the results on which they depend.
+ *    returns them; without one, the workflow reads them in the failure of the activity. All other calls wait for the
+ *    workflow, which then has recorded the results on which they depend.
  * 2. A follow-up step never fails its activity. The workflow does the missing work by ordinary activities: it requests
  *    the step again and joins it, or gets the recorded result.
  * 3. An activity takes at most half a second longer (`maxFollowUpMs`), and until the effects that have begun have ended.

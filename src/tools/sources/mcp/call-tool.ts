@@ -16,8 +16,7 @@ import {
 import type { McpRequest, McpToolDefinition } from './list-definitions.js'
 import { NotAuthorizedError } from './oauth/authorization.js'
 import { sendRequest } from './requests.js'
-import { toModelText } from './model-text.js'
-import { resultOf } from './result.js'
+import { resultOf, toModelText } from './result.js'
 import { type ServerConnection, ServerUnavailableError } from './server-connection.js'
 
 /** A member of `_meta` of each call: the same in every attempt. */

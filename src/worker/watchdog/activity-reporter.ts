@@ -3,6 +3,7 @@ import { ActivityCancelledError, ActivityNotFoundError, AsyncCompletionClient } 
 import { CancelledFailure, type DataConverter, type Payload } from '@temporalio/common'
 import type { NativeConnection } from '@temporalio/worker'
 import type { ActivityChannel } from '../../activities/activity-channel.js'
+import { readStoredResult, storedResultKey } from '../../common/calls/stored-result.js'
 import { eventLoopBlockKey } from '../../common/names.js'
 import {
   blockedThresholdMs,
@@ -57,6 +58,10 @@ export class ActivityReporter implements ActivityChannel {
   /** Number of requests of {@link store} in progress. */
   #storing = 0
   #storeClient: AsyncCompletionClient | undefined
+  /** The result that the server has, of this attempt or an earlier one. */
+  #storedResult: unknown
+  /** `Context.heartbeat` of the SDK. */
+  readonly #heartbeatThroughCore: Context['heartbeat']
 
   constructor(context: Context, activity: WatchedActivity, watchdog: ActivityWatchdog, startedAt = monotonicMs()) {
     this.#context = context
@@ -64,6 +69,9 @@ export class ActivityReporter implements ActivityChannel {
     this.#watchdog = watchdog
     this.#startedAt = startedAt
     this.#lastDetailsJson = activity.details
+    this.#storedResult = readStoredResult(context.info.heartbeatDetails)
+    this.#heartbeatThroughCore = context.heartbeat
+    Object.assign(context, { heartbeat: this.#heartbeatOfUser })
     context.cancellationSignal.addEventListener('abort', () => this.#handleCoreCancellation(), { once: true })
   }
 
@@ -80,7 +88,15 @@ export class ActivityReporter implements ActivityChannel {
     const noted = withNote(details, this.#note)
     this.#mayOverwrite = true
     if (bypassesCore) this.#lastHeartbeat = this.#heartbeatDirectly(noted)
-    else this.#context.heartbeat(noted)
+    else this.#heartbeatThroughCore(noted)
+  }
+
+  /** A heartbeat of an interceptor, or of a tool through the SDK. It must not replace a stored result. */
+  readonly #heartbeatOfUser = (details?: unknown): void => {
+    if (this.#storing > 0) return
+    this.#mayOverwrite = true
+    const kept = this.#storedResult !== undefined && { [storedResultKey]: this.#storedResult }
+    this.#heartbeatThroughCore(kept ? { ...(typeof details === 'object' && details), ...kept } : details)
   }
 
   readonly store = async (details: unknown): Promise<boolean> => {
@@ -93,6 +109,7 @@ export class ActivityReporter implements ActivityChannel {
     try {
       await this.#storeClient.heartbeat(taskToken, details)
       this.recordHeartbeat(monotonicMs())
+      this.#storedResult = readStoredResult(details)
       return true
     } catch {
       this.#mayOverwrite = true // nothing is stored from now on

@@ -68,7 +68,7 @@ const misuses: Readonly<Record<string, Misuse>> = {
 /** In these modes no worker is connected to the sandbox when a call ends. */
 const losesConnections = inMode('always-evict') || inMode('always-reattach')
 
-describe.skipIf(losesConnections)('a local `once` call of a tool', () => {
+describe.skipIf(losesConnections)('F29: a local `once` call of a tool', () => {
   it.each(Object.entries(misuses))('that %s is made once, and the run continues', async (_name, misuse) => {
     withoutRunnerListeners()
     const made: string[] = []

@@ -152,6 +152,16 @@ it.each([
   expect(direct.map(([type]) => type)).toEqual(isStored ? ['heartbeat'] : [])
 })
 
+it('details count as not stored when the event loop was blocked meanwhile', async () => {
+  // The watchdog thread may have sent a heartbeat with the details before.
+  const { outcome } = await runBlocked(0, (activity) => {
+    const isStored = activity.store({ page: 7 })
+    activity.recordBlock(1_500)
+    return isStored
+  })
+  expect(outcome).toBe(false)
+})
+
 it("a heartbeat of the user's own code keeps a stored result, and nothing is stored after it", async () => {
   const first = { [storedResultKey]: { value: 1 } }
   const { outcome, direct, throughCore } = await runBlocked(0, async (activity, { context }) => {

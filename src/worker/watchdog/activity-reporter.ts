@@ -109,6 +109,8 @@ export class ActivityReporter implements ActivityChannel {
     try {
       await this.#storeClient.heartbeat(taskToken, details)
       this.recordHeartbeat(monotonicMs())
+      // In a block meanwhile, the thread may have sent earlier details, which may arrive later.
+      if (this.#bypassesCore() || this.#mayOverwrite) return false
       this.#storedResult = readStoredResult(details)
       return true
     } catch {

@@ -27,8 +27,8 @@ export class ActivityCommands {
     await this.#client.workflowService.pauseActivity({ ...this.#target, type, reason: 'test' })
   }
 
-  async unpause(type: string): Promise<void> {
-    await this.#client.workflowService.unpauseActivity({ ...this.#target, type })
+  async unpause(type: string, options: { readonly resetHeartbeat?: boolean; readonly resetAttempts?: boolean } = {}) {
+    await this.#client.workflowService.unpauseActivity({ ...this.#target, type, ...options })
   }
 
   async reset(type: string, options: { readonly resetHeartbeat: boolean }): Promise<void> {

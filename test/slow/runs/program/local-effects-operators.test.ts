@@ -80,6 +80,7 @@ describe.skipIf(losesConnections)('an operator, after the worker was lost during
   // With this heartbeat timeout, the attempt does not learn that it is paused before it is lost.
   it.each([
     ['unpause', (commands: ActivityCommands) => commands.unpause(step)],
+    ['unpause with attempts', (commands: ActivityCommands) => commands.unpause(step, { resetAttempts: true })],
     ['reset', (commands: ActivityCommands) => commands.reset(step, { resetHeartbeat: false })],
   ])('no call is made again: %s', async (_name, command) => {
     const { env, commands, released, made } = await startHolding('1m')
@@ -91,11 +92,14 @@ describe.skipIf(losesConnections)('an operator, after the worker was lost during
     expect(made).toEqual(['a', 'hold', 'b'])
   })
 
-  it('a reset with heartbeats loses what was stored: calls are made again, with the same keys', async () => {
+  it.each([
+    ['unpause', (commands: ActivityCommands) => commands.unpause(step, { resetHeartbeat: true })],
+    ['reset', (commands: ActivityCommands) => commands.reset(step, { resetHeartbeat: true })],
+  ])('with heartbeats, calls are made again, with the same keys: %s', async (_name, command) => {
     const { env, commands, called, released, made, keys } = await startHolding('1m')
     await commands.pause(step)
     await commands.loseAttempts()
-    await commands.reset(step, { resetHeartbeat: true })
+    await command(commands)
     await called[1]?.promise
     released.resolve('held')
     expect(await outputOf(env)).toBe('a held b\n')

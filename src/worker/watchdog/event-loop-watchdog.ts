@@ -181,8 +181,9 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   /** The thread has no codec of the user, and must not send what the user encrypts. */
   async #encode(id: number, details: string): Promise<void> {
     try {
+      const context = this.#activities.get(id)?.serializationContext
       let payloads = [defaultPayloadConverter.toPayload(JSON.parse(details))]
-      for (const codec of this.#userCodecs) payloads = await codec.encode(payloads)
+      for (const codec of this.#userCodecs) payloads = await codec.encode(payloads, context)
       const [encoded] = payloads
       if (encoded && this.#activities.has(id)) this.#post({ type: 'encoded', id, details, encoded })
     } catch {

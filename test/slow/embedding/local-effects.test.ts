@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity'
 import { Client } from '@temporalio/client'
-import type { Payload, PayloadCodec } from '@temporalio/common'
+import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common'
 import type { ActivityInterceptorsFactory, WorkerOptions } from '@temporalio/worker'
 import { describe, expect } from 'vitest'
 import { createPtcClient } from '../../../src/client/index.js'
@@ -31,16 +31,37 @@ const invertingCodec: PayloadCodec = {
   decode: (payloads) => Promise.resolve(payloads.map(invert)),
 }
 
-function invert({ metadata, data }: Payload): Payload {
-  return { metadata: metadata ?? {}, data: (data ?? new Uint8Array()).map((byte) => 255 - byte) }
+function invert(payload: Payload): Payload {
+  return mask(payload, 255)
+}
+
+/** A codec of a user with a key for each activity. */
+const bindingCodec: PayloadCodec = {
+  encode: (payloads, context) => Promise.resolve(payloads.map((payload) => mask(payload, keyOf(context)))),
+  decode: (payloads, context) => Promise.resolve(payloads.map((payload) => mask(payload, keyOf(context)))),
+}
+
+function keyOf(context: SerializationContext | undefined): number {
+  if (context?.type !== 'activity') return 0
+  const { workflowId, activityId, isLocal } = context
+  return Buffer.from(JSON.stringify([workflowId, activityId, isLocal])).reduce((sum, byte) => (sum + byte) % 255, 0) + 1
+}
+
+function mask({ metadata, data }: Payload, key: number): Payload {
+  return { metadata: metadata ?? {}, data: (data ?? new Uint8Array()).map((byte) => byte ^ key) }
 }
 
 describe("local calls with effects in a user's own worker", () => {
   test.for<[string, Partial<WorkerOptions>, blockedMs?: number]>([
     ['an interceptor that sends heartbeats', { interceptors: { activity: [heartbeating] } }],
     ['a codec', { dataConverter: { payloadCodecs: [invertingCodec] } }],
+    ['a codec that depends on the activity', { dataConverter: { payloadCodecs: [bindingCodec] } }],
     // In the block, the watchdog thread sends a heartbeat, which has the last details.
-    ['a codec and a block of the event loop', { dataConverter: { payloadCodecs: [invertingCodec] } }, 3_000],
+    [
+      'a codec and a block of the event loop',
+      { dataConverter: { payloadCodecs: [invertingCodec, bindingCodec] } },
+      3_000,
+    ],
     ['frequent heartbeats', { maxHeartbeatThrottleInterval: '10ms', defaultHeartbeatThrottleInterval: '10ms' }],
   ])(
     'a lost attempt leaves its results to the next one, with %s',
@@ -80,7 +101,8 @@ print(done, await mark())`
         const run = await ptc.startProgram({ source })
         await called.promise
         const commands = new ActivityCommands({ client, handle: client.workflow.getHandle(run.workflowId) })
-        if (blockedMs === 0) await commands.waitForHeartbeat()
+        // The codecs: details that are stored, or sent by the thread, not those of a later heartbeat.
+        if (options.dataConverter === undefined) await commands.waitForHeartbeat()
         await commands.loseAttempts()
         const ended = await run.result()
         released.resolve('late')

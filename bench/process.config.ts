@@ -50,10 +50,28 @@ const work = defineTool({
   },
 })
 
+/** Local calls with effects that take 20 ms, and tell the benchmark their effect and their process. */
+const marks = (['idempotent', 'once'] as const).map((effect) => {
+  const name = effect === 'once' ? 'mark_once' : 'mark'
+  return defineTool({
+    name,
+    description: 'Has an effect.',
+    input: z.object({ name: z.string() }),
+    output: z.null(),
+    effect,
+    execution: 'local',
+    run: async (input, { idempotencyKey, signal }) => {
+      const path = [name, input.name, encodeURIComponent(idempotencyKey), process.pid].join('/')
+      await Promise.all([request(path, signal), pause(20, undefined, { signal })])
+      return null
+    },
+  })
+})
+
 const directory = process.env['BENCH_VALUES']
 
 export default defineConfig({
-  tools: [ping, gate, work],
+  tools: [ping, gate, work, ...marks],
   sandbox: { backend: 'docker' },
   taskQueue: 'bench',
   ...(directory === undefined ? {} : { values: { store: { kind: 'local', directory } } }),

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Deferred, deferred } from '../dist/common/async/deferred.js'
 import { benchmark, type BenchContext } from './support/benchmark.js'
+import { JournaledEffects, journaledCalls } from './support/journaled-effects.js'
 import type { ResultRow } from './support/measure.js'
 import { outputOf, startProgram } from './support/programs.js'
 import { type Stack, startServer } from './support/stack.js'
@@ -83,17 +84,22 @@ class Fleet {
 }
 
 // Kills a worker process (SIGKILL) at a random moment of a program with calls of 20 ms, and measures the time until the
-// next call begins. Either the worker is started again on its host, or another worker of the same host is alive.
+// next call begins. Kills in the middle of local calls with effects are counted, too: doubled effects, and outcomes that
+// are unknown. Either the worker is started again on its host, or another worker of the same host is alive.
 await benchmark('recovery', async (context) => {
   const { progress, signal } = context
   const kills = context.runs * killsPerRepetition
   const stack = await startServer(context)
   const attempts = new Attempts()
-  const toolUrl = await startToolService(context, (path) => attempts.reply(Number(path.split('/').at(-1))))
+  const effects = new JournaledEffects()
+  const toolUrl = await startToolService(context, (path) => {
+    effects.record(path)
+    return attempts.reply(Number(path.split('/').at(-1)))
+  })
   const fleet = new Fleet(stack, toolUrl, context)
-  const killOne = async (startsAgain: boolean): Promise<Recovery> => {
+  const killOne = async (startsAgain: boolean, isJournaled = false): Promise<Recovery> => {
     attempts.goesOn = true
-    const program = await startProgram(stack, source)
+    const program = await startProgram(stack, isJournaled ? journaledCalls : source)
     await attempts.next()
     await pause(Math.random() * killWithinMs, undefined, { signal })
     const killed = fleet.workerOf(attempts.lastPid)
@@ -104,19 +110,22 @@ await benchmark('recovery', async (context) => {
     const ready = startsAgain ? fleet.start().then(elapsed) : Promise.resolve(0)
     const [callMs, readyMs] = await Promise.all([next, ready])
     attempts.goesOn = false
-    await outputOf(program)
+    const output = await outputOf(program)
+    if (isJournaled) effects.endProgram(output)
     return { callMs, readyMs }
   }
-  const recoveries: Record<'again' | 'beside', Recovery[]> = { again: [], beside: [] }
+  const recoveries: Record<'again' | 'journaled' | 'beside', Recovery[]> = { again: [], journaled: [], beside: [] }
   await fleet.start()
   progress(`${kills} kills of a worker that is started again`)
   while (recoveries.again.length < kills) recoveries.again.push(await killOne(true))
+  progress(`${kills} kills in the middle of 50 journaled calls`)
+  while (recoveries.journaled.length < kills) recoveries.journaled.push(await killOne(true, true))
   progress(`${kills} kills of a worker beside another one`)
   while (recoveries.beside.length < kills) {
     await fleet.start()
     recoveries.beside.push(await killOne(false))
   }
-  const { again, beside } = recoveries
+  const { again, journaled, beside } = recoveries
   return [
     ...rowsOf(
       'started again, next call',
@@ -133,6 +142,12 @@ await benchmark('recovery', async (context) => {
       again.map(({ callMs, readyMs }) => Math.max(0, callMs - readyMs)),
       false,
     ),
+    ...rowsOf(
+      '50 journaled calls, next call',
+      journaled.map(({ callMs }) => callMs),
+      true,
+    ),
+    ...effects.rows(kills),
     ...rowsOf(
       'beside another, next call',
       beside.map(({ callMs }) => callMs),

@@ -1,4 +1,4 @@
-export type Unit = 'ms' | 's' | 'x' | '%' | 'events' | 'bytes' | 'MiB' | 'MB/s' | '/s'
+export type Unit = 'ms' | 's' | 'x' | '%' | 'events' | 'calls' | 'bytes' | 'MiB' | 'MB/s' | '/s'
 
 /** One measured quantity with a sample for each repetition. */
 export interface ResultRow {
@@ -38,6 +38,7 @@ const digits: Readonly<Record<Unit, number>> = {
   x: 2,
   '%': 1,
   events: 1,
+  calls: 0,
   bytes: 0,
   MiB: 1,
   'MB/s': 0,

@@ -2,6 +2,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { PtcError } from '../common/errors.js'
+import { setActivityChannel } from './activity-channel.js'
 import { type ActivityScope, runActivity } from './run-activity.js'
 
 beforeEach(() => vi.useFakeTimers())
@@ -79,4 +80,19 @@ it('the failure of the last attempt of an activity is non-retryable', async () =
   expect(await failure(2)).toMatchObject({ type: 'SANDBOX_UNAVAILABLE', nonRetryable: false })
   expect(await failure(3)).toMatchObject({ type: 'SANDBOX_UNAVAILABLE', nonRetryable: true })
   expect(await failure(3)).toBeInstanceOf(ApplicationFailure)
+})
+
+it('an attempt that fails after it has stored a result returns the result, which says what has happened', async () => {
+  const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 9_000 })
+  const { context } = environment
+  const store = () => Promise.resolve(true)
+  const channel = { signal: context.cancellationSignal, heartbeat: context.heartbeat, store }
+  const run = (work: (scope: ActivityScope) => Promise<unknown>) =>
+    environment.run(() => {
+      setActivityChannel(context, { ...channel, runMonitored: (part) => part() })
+      return runActivity(work, () => true)
+    })
+  const fail = () => Promise.reject(new PtcError('UNCAUGHT_ERROR', 'of a sink'))
+  expect(await run(({ storeResult }) => storeResult('so far').then(fail))).toBe('so far')
+  await expect(run(fail)).rejects.toMatchObject({ type: 'UNCAUGHT_ERROR' })
 })

@@ -106,6 +106,8 @@ export async function runActivity<Result>(
       (thrown) => new PtcError('UNCAUGHT_ERROR', `an error that nothing caught: ${describeThrown(thrown)}`),
     )
   } catch (thrown) {
+    // Calls have been made: another attempt would return the same, and a failure would lose them.
+    if (result !== undefined) return result as Result
     if (details !== sent) sendHeartbeat()
     throw toFailure(thrown, isLastAttempt(attempt, heartbeatDetails))
   } finally {

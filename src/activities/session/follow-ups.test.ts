@@ -24,6 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const values = new Values({ store: new LocalStore(folder) })
 
 const local = { effect: 'read', execution: 'local' } as const
+const made: unknown[] = []
 const registry = createRegistry([
   tool('look', ({ n }) => n, local),
   tool('fail', () => Promise.reject(new Error('no')), local),
@@ -31,8 +32,9 @@ const registry = createRegistry([
   tool('large', () => 'x'.repeat(100_000), local),
   tool('direct', () => 1, { ...local, allowedCallers: ['direct'] }),
   tool('pay', () => null),
-  tool('mark', ({ n }) => n, { effect: 'idempotent', execution: 'local' }),
-  tool('mark_once', ({ n }) => n, { effect: 'once', execution: 'local' }),
+  tool('mark', ({ n }) => (made.push(n), n), { effect: 'idempotent', execution: 'local' }),
+  tool('mark_once', ({ n }) => (made.push(n), n), { effect: 'once', execution: 'local' }),
+  tool('mark_text', () => 'x'.repeat(4_000), { effect: 'once', execution: 'local' }),
   tool('mark_large', () => 'x'.repeat(100_000), { effect: 'once', execution: 'local' }),
   tool('mark_fails', () => Promise.reject(new Error('no')), { effect: 'once', execution: 'local' }),
   tool('mark_refuses', () => Promise.reject(new ToolError('never')), { effect: 'once', execution: 'local' }),
@@ -280,6 +282,25 @@ describe('calls with effects', () => {
         ],
       },
     ])
+  })
+
+  it('an effect does not begin when the activity is cancelled while the server stores what it depends on', async () => {
+    const before = made.length
+    const controller = new AbortController()
+    const storeResult = () => {
+      controller.abort(new CancelledFailure('CANCELLED'))
+      return Promise.resolve(true)
+    }
+    const { signal } = controller
+    await afterStep([call(1, 'mark_once'), call(2, 'mark')], [completed], { signal, storeResult })
+    expect(made.length).toBe(before)
+  })
+
+  it('what is stored stays far below the limit of a server, also after many calls at once', async () => {
+    const calls = Array.from({ length: 50 }, (_, n) => call(n + 1, 'mark_text'))
+    const { stored } = await withStored(calls)
+    expect(stored).toHaveLength(2)
+    expect(Buffer.byteLength(JSON.stringify(stored.at(-1)))).toBeLessThan(256 * 1024)
   })
 
   it('a step with large calls stores nothing, and its effects are left to the workflow', async () => {

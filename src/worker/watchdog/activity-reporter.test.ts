@@ -3,6 +3,7 @@ import { ActivityCancellationDetails, type Payload } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import type { NativeConnection } from '@temporalio/worker'
 import { expect, it } from 'vitest'
+import { storedResultKey } from '../../common/calls/stored-result.js'
 import { ActivityReporter, type ActivityWatchdog } from './activity-reporter.js'
 import { monotonicMs } from './protocol.js'
 
@@ -16,7 +17,7 @@ interface Sent {
 async function runBlocked(
   seconds: number,
   work: (activity: ActivityReporter, environment: MockActivityEnvironment) => Promise<unknown>,
-  cancelRequested = false,
+  heartbeatReply: object = {},
 ) {
   const environment = new MockActivityEnvironment()
   const throughCore: unknown[] = []
@@ -26,7 +27,7 @@ async function runBlocked(
     (type: string, response = {}) =>
     (request: object) => {
       direct.push({ type, ...request })
-      return Promise.resolve(response)
+      return response instanceof Error ? Promise.reject(response) : Promise.resolve(response)
     }
   const connection = {
     plugins: [],
@@ -35,7 +36,7 @@ async function runBlocked(
       respondActivityTaskCompleted: respond('completed'),
       respondActivityTaskFailed: respond('failed'),
       respondActivityTaskCanceled: respond('cancelled'),
-      recordActivityTaskHeartbeat: respond('heartbeat', { cancelRequested }),
+      recordActivityTaskHeartbeat: respond('heartbeat', heartbeatReply),
     },
   } as unknown as NativeConnection
   const reported: unknown[] = []
@@ -125,7 +126,7 @@ it('the reply to a direct heartbeat cancels an activity', async () => {
       await new Promise((settle) => activity.signal.addEventListener('abort', settle))
       activity.signal.throwIfAborted()
     },
-    true,
+    { cancelRequested: true },
   )
   expect(run.outcome).toBeInstanceOf(CompleteAsyncError)
   expect(run.direct.map(([type]) => type)).toEqual(['heartbeat', 'cancelled'])
@@ -150,3 +151,47 @@ it.each([
   expect(outcome).toBe(isStored)
   expect(direct.map(([type]) => type)).toEqual(isStored ? ['heartbeat'] : [])
 })
+
+it('details count as not stored when the event loop was blocked meanwhile', async () => {
+  // The watchdog thread may have sent a heartbeat with the details before.
+  const { outcome } = await runBlocked(0, (activity) => {
+    const isStored = activity.store({ page: 7 })
+    activity.recordBlock(1_500)
+    return isStored
+  })
+  expect(outcome).toBe(false)
+})
+
+it("a heartbeat of the user's own code keeps a stored result, and nothing is stored after it", async () => {
+  const first = { [storedResultKey]: { value: 1 } }
+  const { outcome, direct, throughCore } = await runBlocked(0, async (activity, { context }) => {
+    const storing = activity.store(first)
+    context.heartbeat('while it is stored')
+    const isStored = await storing
+    context.heartbeat({ page: 7 })
+    context.heartbeat(8)
+    return [isStored, await activity.store({ [storedResultKey]: { value: 2 } })]
+  })
+  expect(outcome).toEqual([true, false])
+  expect(direct).toHaveLength(1)
+  expect(throughCore).toEqual([{ page: 7, ...first }, first])
+})
+
+it.each([
+  ['is cancelled', { cancelRequested: true }],
+  ['is paused', { activityPaused: true }],
+  ['is reset', { activityReset: true }],
+  ['is unknown', Object.assign(new Error('not found'), { code: 5, details: '', metadata: {} })],
+  ['has too large details', Object.assign(new Error('too large'), { code: 3, details: '', metadata: {} })],
+])(
+  'details count as not stored when the server replies that the activity %s, and no others are stored',
+  async (_, reply) => {
+    const { outcome, direct } = await runBlocked(
+      0,
+      async (activity) => [await activity.store({ page: 7 }), await activity.store({ page: 8 })],
+      reply,
+    )
+    expect(outcome).toEqual([false, false])
+    expect(direct).toHaveLength(1)
+  },
+)

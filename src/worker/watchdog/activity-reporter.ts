@@ -1,8 +1,15 @@
 import { type Context, CompleteAsyncError } from '@temporalio/activity'
 import { ActivityCancelledError, ActivityNotFoundError, AsyncCompletionClient } from '@temporalio/client'
-import { CancelledFailure, type DataConverter, type Payload } from '@temporalio/common'
+import {
+  type ActivitySerializationContext,
+  CancelledFailure,
+  type DataConverter,
+  type Payload,
+} from '@temporalio/common'
 import type { NativeConnection } from '@temporalio/worker'
 import type { ActivityChannel } from '../../activities/activity-channel.js'
+import { readStoredResult, storedResultKey } from '../../common/calls/stored-result.js'
+import { defined } from '../../common/defined.js'
 import { eventLoopBlockKey } from '../../common/names.js'
 import {
   blockedThresholdMs,
@@ -57,6 +64,12 @@ export class ActivityReporter implements ActivityChannel {
   /** Number of requests of {@link store} in progress. */
   #storing = 0
   #storeClient: AsyncCompletionClient | undefined
+  /** The result that the server has, of this attempt or an earlier one. */
+  #storedResult: unknown
+  /** With it, the SDK converts the payloads of the activity. */
+  readonly serializationContext: ActivitySerializationContext
+  /** `Context.heartbeat` of the SDK. */
+  readonly #heartbeatThroughCore: Context['heartbeat']
 
   constructor(context: Context, activity: WatchedActivity, watchdog: ActivityWatchdog, startedAt = monotonicMs()) {
     this.#context = context
@@ -64,6 +77,12 @@ export class ActivityReporter implements ActivityChannel {
     this.#watchdog = watchdog
     this.#startedAt = startedAt
     this.#lastDetailsJson = activity.details
+    this.#storedResult = readStoredResult(context.info.heartbeatDetails)
+    const { namespace, activityId, isLocal, workflowExecution } = context.info
+    const { workflowId } = workflowExecution ?? {}
+    this.serializationContext = { type: 'activity', namespace, activityId, isLocal, ...defined({ workflowId }) }
+    this.#heartbeatThroughCore = context.heartbeat
+    Object.assign(context, { heartbeat: this.#heartbeatOfUser })
     context.cancellationSignal.addEventListener('abort', () => this.#handleCoreCancellation(), { once: true })
   }
 
@@ -80,7 +99,15 @@ export class ActivityReporter implements ActivityChannel {
     const noted = withNote(details, this.#note)
     this.#mayOverwrite = true
     if (bypassesCore) this.#lastHeartbeat = this.#heartbeatDirectly(noted)
-    else this.#context.heartbeat(noted)
+    else this.#heartbeatThroughCore(noted)
+  }
+
+  /** A heartbeat of an interceptor, or of a tool through the SDK. It must not replace a stored result. */
+  readonly #heartbeatOfUser = (details?: unknown): void => {
+    if (this.#storing > 0) return
+    this.#mayOverwrite = true
+    const kept = this.#storedResult !== undefined && { [storedResultKey]: this.#storedResult }
+    this.#heartbeatThroughCore(kept ? { ...(typeof details === 'object' && details), ...kept } : details)
   }
 
   readonly store = async (details: unknown): Promise<boolean> => {
@@ -91,8 +118,11 @@ export class ActivityReporter implements ActivityChannel {
     this.#updateDetails(details)
     this.#storing += 1
     try {
-      await this.#storeClient.heartbeat(taskToken, details)
+      await this.#storeClient.heartbeat(taskToken, details, this.#conversion)
       this.recordHeartbeat(monotonicMs())
+      // In a block meanwhile, the thread may have sent earlier details, which may arrive later.
+      if (this.#bypassesCore() || this.#mayOverwrite) return false
+      this.#storedResult = readStoredResult(details)
       return true
     } catch {
       this.#mayOverwrite = true // nothing is stored from now on
@@ -131,14 +161,14 @@ export class ActivityReporter implements ActivityChannel {
     try {
       const result = await work()
       if (!this.#bypassesCore()) return result
-      await this.#reportOutcome((client) => client.complete(info.taskToken, result))
+      await this.#reportOutcome((client) => client.complete(info.taskToken, result, this.#conversion))
     } catch (thrown) {
       const isCancelledByCore = cancellationSignal.aborted && !this.#isTimedOutByCore()
       if (!this.#bypassesCore() || isCancelledByCore) throw thrown
       await this.#lastHeartbeat
       const isCancelled = thrown instanceof CancelledFailure
       await this.#reportOutcome((client) =>
-        isCancelled ? client.reportCancellation(info.taskToken) : client.fail(info.taskToken, thrown),
+        isCancelled ? client.reportCancellation(info.taskToken) : client.fail(info.taskToken, thrown, this.#conversion),
       )
     }
     throw new CompleteAsyncError()
@@ -179,7 +209,9 @@ export class ActivityReporter implements ActivityChannel {
 
   async #heartbeatDirectly(details: unknown): Promise<void> {
     try {
-      await this.#withCompletionClient((client) => client.heartbeat(this.#context.info.taskToken, details))
+      await this.#withCompletionClient((client) =>
+        client.heartbeat(this.#context.info.taskToken, details, this.#conversion),
+      )
       this.recordHeartbeat(monotonicMs())
     } catch (thrown) {
       if (thrown instanceof ActivityCancelledError) this.requestStop('CANCELLED')
@@ -212,6 +244,10 @@ export class ActivityReporter implements ActivityChannel {
     })
     // The SDK aborts the requests of an activity that core has timed out.
     return connection.withAbortSignal(new AbortController().signal, () => request(client))
+  }
+
+  get #conversion() {
+    return { serializationContext: this.serializationContext }
   }
 
   /** Adds the note to the metadata of a result. */

@@ -17,7 +17,7 @@ import { AsyncLocalStorage, createHook } from 'node:async_hooks'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Context } from '@temporalio/activity'
-import type { DataConverter } from '@temporalio/common'
+import { type DataConverter, defaultPayloadConverter, type PayloadCodec } from '@temporalio/common'
 import {
   type ActivityInterceptors,
   type NativeConnection,
@@ -31,6 +31,7 @@ import { metrics } from '../../common/telemetry/metrics.js'
 import { activityNames } from '../../common/names.js'
 import type { ToolRegistry } from '../../tools/registry.js'
 import type { EncryptionKey } from '../../values/encryption/key-ring.js'
+import { EncryptionCodec } from '../../values/encryption/payload-codec.js'
 import { ActivityReporter, type ActivityWatchdog } from './activity-reporter.js'
 import {
   type BlockCause,
@@ -75,6 +76,8 @@ interface EventLoopWatchdogOptions {
 export class EventLoopWatchdog implements ActivityWatchdog {
   readonly connection: NativeConnection
   readonly dataConverter: DataConverter
+  /** The codecs of a worker with a codec of its user, in their order. Empty without one. */
+  readonly #userCodecs: readonly PayloadCodec[]
   readonly #registry: ToolRegistry
   readonly #state = new SharedState()
   readonly #port: MessagePort
@@ -107,6 +110,8 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   }: EventLoopWatchdogOptions) {
     this.connection = connection
     this.dataConverter = dataConverter
+    const { payloadCodecs = [] } = dataConverter
+    this.#userCodecs = payloadCodecs.every((codec) => codec instanceof EncryptionCodec) ? [] : payloadCodecs
     this.#registry = registry
     // The first tick has no tick before it, so the time until then does not count as blocked.
     this.#state.lastTickAt = monotonicMs()
@@ -118,6 +123,7 @@ export class EventLoopWatchdog implements ActivityWatchdog {
       namespace,
       identity: `${process.pid}@watch-thread`,
       encryptionKey,
+      hasUserCodec: this.#userCodecs.length > 0,
       log: target === false ? undefined : (target ?? process.stderr.fd),
       logFormat,
       connectionOptions: defined({ address, tls, apiKey, metadata }),
@@ -161,8 +167,28 @@ export class EventLoopWatchdog implements ActivityWatchdog {
   }
 
   send(message: ToWatchdog): void {
+    this.#post(message)
+    if (this.#userCodecs.length === 0 || message.type === 'end') return
+    const { id, details } = message.type === 'begin' ? message.activity : message
+    if (details !== undefined && message.type !== 'encoded') void this.#encode(id, details)
+  }
+
+  #post(message: ToWatchdog): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have none
     this.#port.postMessage(message)
+  }
+
+  /** The thread has no codec of the user, and must not send what the user encrypts. */
+  async #encode(id: number, details: string): Promise<void> {
+    try {
+      const context = this.#activities.get(id)?.serializationContext
+      let payloads = [defaultPayloadConverter.toPayload(JSON.parse(details))]
+      for (const codec of this.#userCodecs) payloads = await codec.encode(payloads, context)
+      const [encoded] = payloads
+      if (encoded && this.#activities.has(id)) this.#post({ type: 'encoded', id, details, encoded })
+    } catch {
+      // The thread sends no heartbeat of this activity until there are other details.
+    }
   }
 
   runCode<Result>(id: number, code: () => Result): Result {

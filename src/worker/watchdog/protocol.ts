@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ConnectionOptions } from '@temporalio/client'
+import type { Payload } from '@temporalio/common'
 import { eventLoopBlockKey } from '../../common/names.js'
 import type { EncryptionKey } from '../../values/encryption/key-ring.js'
 
@@ -18,6 +19,8 @@ export interface WatchedActivity {
   readonly isUserActivity?: boolean
   /** Heartbeat details, as JSON; undefined when there are none. */
   readonly details: string | undefined
+  /** The details as the codec of the user encodes them. */
+  readonly encoded?: Payload | undefined
 }
 
 /** Messages to the watchdog thread. */
@@ -28,6 +31,8 @@ export type ToWatchdog =
   | { readonly type: 'begin'; readonly activity: WatchedActivity; readonly ended: readonly number[] }
   /** The details of the last heartbeat. */
   | { readonly type: 'details'; readonly id: number; readonly details: string | undefined }
+  /** Details that the thread has, as the codec of the user encodes them. */
+  | { readonly type: 'encoded'; readonly id: number; readonly details: string; readonly encoded: Payload }
   | { readonly type: 'end'; readonly ended: readonly number[] }
 
 /** Messages from the watchdog thread. Times are those of {@link monotonicMs}. */
@@ -50,6 +55,8 @@ export interface WatchdogThreadData {
   readonly identity: string
   /** Encrypts heartbeat details. Undefined: they are not encrypted. */
   readonly encryptionKey: EncryptionKey | undefined
+  /** Whether the user has a codec, which only the main thread can use. */
+  readonly hasUserCodec: boolean
   /** Log of the thread: a file descriptor or the path of a file. Undefined: no log. */
   readonly log: number | string | undefined
   readonly logFormat: 'text' | 'json'

@@ -1,3 +1,4 @@
+import type { Payload } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import { type FromWatchdog, SharedState, type WatchedActivity } from './protocol.js'
 import { StallDetector } from './stall-detector.js'
@@ -20,7 +21,7 @@ const second = 1_000
 /** A detector that checks every quarter of a second an event loop that last ran at second 1. */
 class DetectorHarness {
   readonly state = new SharedState()
-  readonly heartbeats: { readonly id: number; readonly at: number; readonly details: unknown }[] = []
+  readonly heartbeats: { readonly id: number; readonly at: number; readonly details: unknown; encoded?: Payload }[] = []
   readonly failed: { readonly id: number; readonly message: string }[] = []
   readonly messages: FromWatchdog[] = []
   readonly lines: string[] = []
@@ -36,8 +37,8 @@ class DetectorHarness {
     this.#detector = new StallDetector(
       this.state,
       {
-        heartbeat: ({ id }, details) => {
-          this.heartbeats.push({ id, at: this.#now, details })
+        heartbeat: ({ id, encoded }, details) => {
+          this.heartbeats.push({ id, at: this.#now, details, ...(encoded && { encoded }) })
           return Promise.resolve(this.heartbeatReply)
         },
         fail: ({ id }, message) => Promise.resolve(void this.failed.push({ id, message })),
@@ -160,6 +161,21 @@ it('sends nothing for an activity that has ended, has no heartbeat timeout, or t
   harness.handleMessage({ type: 'end', ended: [4] })
   await harness.checkUntil(10)
   expect(harness.heartbeats).toEqual([])
+})
+
+it('details that a codec has encoded are those of the last report', async () => {
+  const harness = new DetectorHarness(activity(1, 'charge', { details: '1' }))
+  const encoded = (text: string) => ({ data: new TextEncoder().encode(text) })
+  harness.handleMessage({ type: 'encoded', id: 1, details: '1', encoded: encoded('one') })
+  await harness.checkUntil(2.5)
+  harness.handleMessage({ type: 'details', id: 1, details: '2' })
+  harness.handleMessage({ type: 'encoded', id: 1, details: '1', encoded: encoded('one') })
+  harness.handleMessage({ type: 'encoded', id: 9, details: '1', encoded: encoded('one') })
+  await harness.checkUntil(4)
+  harness.handleMessage({ type: 'encoded', id: 1, details: '2', encoded: encoded('two') })
+  await harness.checkUntil(6)
+  const sent = harness.heartbeats.map((heartbeat) => heartbeat.encoded)
+  expect(sent).toEqual([encoded('one'), undefined, undefined, encoded('two'), encoded('two')])
 })
 
 it('the watchdog passes on the replies of the server', async () => {

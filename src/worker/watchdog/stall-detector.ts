@@ -86,7 +86,14 @@ export class StallDetector {
         return
       case 'details': {
         const entry = this.#entries.get(message.id)
-        if (entry) entry.activity = { ...entry.activity, details: message.details }
+        if (entry) entry.activity = { ...entry.activity, details: message.details, encoded: undefined }
+        return
+      }
+      case 'encoded': {
+        const entry = this.#entries.get(message.id)
+        // The activity may have reported later details meanwhile.
+        if (entry?.activity.details !== message.details) return
+        entry.activity = { ...entry.activity, encoded: message.encoded }
         return
       }
       case 'end':

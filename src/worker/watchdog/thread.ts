@@ -2,10 +2,18 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { Connection, defaultPayloadConverter, isGrpcServiceError } from '@temporalio/client'
+import type { Payload } from '@temporalio/common'
 import type { ErrorCode } from '../../common/errors.js'
 import { encryptPayload } from '../../values/encryption/payload-codec.js'
 import { makeMessagesWellFormed } from '../../values/well-formed-messages.js'
-import { tickMs, monotonicMs, SharedState, type WatchdogThreadData, type ToWatchdog } from './protocol.js'
+import {
+  tickMs,
+  monotonicMs,
+  SharedState,
+  type WatchdogThreadData,
+  type WatchedActivity,
+  type ToWatchdog,
+} from './protocol.js'
 import { type WatchdogActions, StallDetector } from './stall-detector.js'
 
 /** gRPC's NOT_FOUND. */
@@ -13,7 +21,7 @@ const notFound = 5
 const requestTimeoutMs = 5_000
 const blockedErrorCode: ErrorCode = 'TOOL_BLOCKED'
 
-const { port, memory, namespace, identity, encryptionKey, log, logFormat, connectionOptions } =
+const { port, memory, namespace, identity, encryptionKey, hasUserCodec, log, logFormat, connectionOptions } =
   workerData as WatchdogThreadData
 
 makeMessagesWellFormed()
@@ -23,9 +31,9 @@ const connection = Connection.lazy(connectionOptions)
 connection.ensureConnected().catch(() => undefined)
 
 const actions: WatchdogActions = {
-  async heartbeat({ taskToken }, value) {
-    const payload = defaultPayloadConverter.toPayload(value)
-    const details = { payloads: [encryptionKey === undefined ? payload : encryptPayload(payload, encryptionKey)] }
+  async heartbeat(activity, value) {
+    const { taskToken } = activity
+    const details = { payloads: payloadsOf(activity, value) }
     try {
       const { cancelRequested } = await connection.withDeadline(Date.now() + requestTimeoutMs, () =>
         connection.workflowService.recordActivityTaskHeartbeat({ namespace, identity, taskToken, details }),
@@ -60,6 +68,20 @@ const actions: WatchdogActions = {
 const detector = new StallDetector(new SharedState(memory), actions, monotonicMs())
 port.on('message', (message: ToWatchdog) => detector.handleMessage(message))
 setInterval(() => detector.check(monotonicMs()), tickMs)
+
+/**
+ * Details that the codec of the user has encoded have no note.
+ *
+ * @throws Error when the main thread has not encoded the details yet: a heartbeat without them would clear earlier ones
+ */
+function payloadsOf({ details, encoded }: WatchedActivity, value: unknown): Payload[] {
+  if (hasUserCodec) {
+    if (details !== undefined && !encoded) throw new Error('the details are not encoded yet')
+    return encoded ? [encoded] : []
+  }
+  const payload = defaultPayloadConverter.toPayload(value)
+  return [encryptionKey === undefined ? payload : encryptPayload(payload, encryptionKey)]
+}
 
 /** A line in the format of the worker's log. */
 function formatLine(message: string): string {

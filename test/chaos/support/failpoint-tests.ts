@@ -42,7 +42,7 @@ const tripShards = 6
 
 /**
  * The scenario of a trip uses no named session, no local effect, no memory and no eval:
- * `failpoints/shared-sessions.test.ts`, `failpoints/local-effects.test.ts`, `failpoints/memory.test.ts` and
+ * `failpoints/shared-sessions.test.ts`, `failpoints/calls/effects.test.ts`, `failpoints/memory.test.ts` and
  * `failpoints/evals.test.ts` hit these failpoints.
  */
 const otherPoints: readonly Failpoint[] = [

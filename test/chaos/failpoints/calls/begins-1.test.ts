@@ -1,3 +1,3 @@
 import { describeFailpointHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('tool.begins', 1, 11)
+describeFailpointHits('tool.begins', 1, 14)

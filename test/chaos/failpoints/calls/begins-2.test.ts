@@ -1,3 +1,3 @@
 import { describeFailpointHits, minimumHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('tool.begins', 12, minimumHits['tool.begins'])
+describeFailpointHits('tool.begins', 15, minimumHits['tool.begins'])

@@ -1,3 +1,3 @@
 import { describeFailpointHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('tool.ran', 1, 11)
+describeFailpointHits('tool.ran', 1, 14)

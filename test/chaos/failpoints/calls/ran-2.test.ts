@@ -1,3 +1,3 @@
 import { describeFailpointHits, minimumHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('tool.ran', 12, minimumHits['tool.ran'])
+describeFailpointHits('tool.ran', 15, minimumHits['tool.ran'])

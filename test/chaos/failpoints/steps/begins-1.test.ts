@@ -1,3 +1,3 @@
 import { describeFailpointHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('step.begins', 1, 13)
+describeFailpointHits('step.begins', 1, 15)

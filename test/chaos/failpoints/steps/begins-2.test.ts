@@ -1,3 +1,3 @@
 import { describeFailpointHits, minimumHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('step.begins', 14, minimumHits['step.begins'])
+describeFailpointHits('step.begins', 16, minimumHits['step.begins'])

@@ -1,3 +1,3 @@
 import { describeFailpointHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('step.ends', 1, 12)
+describeFailpointHits('step.ends', 1, 14)

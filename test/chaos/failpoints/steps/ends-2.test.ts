@@ -1,3 +1,3 @@
 import { describeFailpointHits, minimumHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('step.ends', 13, minimumHits['step.ends'])
+describeFailpointHits('step.ends', 15, minimumHits['step.ends'])

@@ -1,3 +1,3 @@
 import { describeFailpointHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('frame.sent', 1, 13)
+describeFailpointHits('frame.sent', 1, 15)

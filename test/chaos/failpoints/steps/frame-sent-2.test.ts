@@ -1,3 +1,3 @@
 import { describeFailpointHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('frame.sent', 14, 26)
+describeFailpointHits('frame.sent', 16, 30)

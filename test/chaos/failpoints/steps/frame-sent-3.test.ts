@@ -1,3 +1,3 @@
 import { describeFailpointHits, minimumHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('frame.sent', 27, minimumHits['frame.sent'])
+describeFailpointHits('frame.sent', 31, minimumHits['frame.sent'])

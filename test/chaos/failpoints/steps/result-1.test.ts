@@ -1,3 +1,3 @@
 import { describeFailpointHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('step.result', 1, 12)
+describeFailpointHits('step.result', 1, 14)

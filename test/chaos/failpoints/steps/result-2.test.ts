@@ -1,3 +1,3 @@
 import { describeFailpointHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('step.result', 13, 24)
+describeFailpointHits('step.result', 15, 28)

@@ -1,3 +1,3 @@
 import { describeFailpointHits, minimumHits } from '../../support/failpoint-tests.js'
 
-describeFailpointHits('step.result', 25, minimumHits['step.result'])
+describeFailpointHits('step.result', 29, minimumHits['step.result'])

@@ -16,11 +16,11 @@ import type { Scenario, ScenarioResult, ScenarioServices, WorkingScenario } from
 const config = fileURLToPath(new URL('../../../fixtures/chaos.config.ts', import.meta.url))
 
 /**
- * The scenario: sequential, parallel and local calls, a tool that fails with ToolError, a large value, an approval that
- * takes longer than the idle timeout of a sandbox, a continue-as-new in the middle of a cell, variables shared by
- * cells, a direct call together with a cell, a `once` call, a deferred call, a call of another worker, a call that a
- * person approves, a budget that pauses the run after the second turn until it is raised, and input data. Its live
- * stream is read at the same time.
+ * The scenario: sequential and parallel calls, local calls of all kinds of effects, a tool that fails with ToolError, a
+ * large value, an approval that takes longer than the idle timeout of a sandbox, a continue-as-new in the middle of a
+ * cell, variables shared by cells, a direct call together with a cell, `once` calls, a deferred call, a call of another
+ * worker, a call that a person approves, a budget that pauses the run after the second turn until it is raised, and
+ * input data. Its live stream is read at the same time.
  */
 const cells = [
   `
@@ -35,14 +35,20 @@ large = await fetch_text(characters=200_000)
 print(done, len(large))
 `,
   `
+async def once(call):
+    try:
+        return (await call)["done"]
+    except ToolOutcomeUnknown as unknown:
+        return unknown.status
 done.append(sum([await double(n=n) for n in range(5)]))
+done.append((await mark(name="k"))["done"])
+done.append(await once(mark_once(name="l")))
+m, n, _ = await asyncio.gather(mark(name="m"), once(mark_once(name="n")), double(n=0))
+done += [m["done"], n]
 done.append((await approve(name="d"))["done"])
 for n in range(8):
     done.append((await charge(name=f"e{n}"))["done"])
-try:
-    done.append((await send_once(name="mail"))["done"])
-except ToolOutcomeUnknown as unknown:
-    done.append(unknown.status)
+done.append(await once(send_once(name="mail")))
 print(len(done), large[-3:])
 `,
   `
@@ -77,7 +83,10 @@ const sequentialEffects = ['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7'] as co
 /** The run pauses soon after this effect. */
 const lastSequentialEffect = 'e7'
 
-const effects = ['a', 'b', 'c', 'd', ...sequentialEffects, 'f', 'g', 'h', 'i', 'ask j', 'j'] as const
+const effects = ['a', 'b', 'c', 'k', 'm', 'd', ...sequentialEffects, 'f', 'g', 'h', 'i', 'ask j', 'j'] as const
+
+/** Results of the calls of the code, in their order. */
+const allDone = ['a,b,c,never this,20,k,l,m,n,d', ...sequentialEffects, 'mail,f,h,i,j'].join(',').split(',')
 
 /** Name of the deferred effect. */
 const deferredEffect = 'h'
@@ -85,8 +94,13 @@ const deferredEffect = 'h'
 /** Name of the effect that notifies people of a call that waits for approval. */
 const approvalRequest = 'ask j'
 
-/** Name of the `once` effect: applied once, or its outcome is unknown. */
-const onceEffect = 'mail'
+/** Names of the `once` effects: each is applied once, or its outcome is unknown. The first two are local. */
+const onceEffects = ['l', 'n', 'mail'] as const
+
+type OnceEffect = (typeof onceEffects)[number]
+
+/** Outcome of a `once` call in the answer of a run. */
+const unknownOutcome = 'outcome_unknown'
 
 /** Turns of the first message. */
 const turnCount = script.length - 1
@@ -118,24 +132,24 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'container.created': 2,
   'container.started': 2,
   'open.ends': 2,
-  'step.begins': 26,
+  'step.begins': 30,
   'sandbox.attached': 0,
-  'step.repeated': 10,
-  'frame.sent': 39,
-  'step.result': 35,
-  'step.ends': 25,
-  'effects.begin': 0,
-  'effects.stored': 0,
-  'tool.begins': 23,
-  'tool.ran': 22,
+  'step.repeated': 13,
+  'frame.sent': 46,
+  'step.result': 42,
+  'step.ends': 28,
+  'effects.begin': 3,
+  'effects.stored': 3,
+  'tool.begins': 28,
+  'tool.ran': 27,
   'tool.ends': 17,
   'approval.requested': 1,
   'compensation.begins': 0,
   'compensation.ran': 0,
   'journal.begins': 2,
   'journal.stored': 2,
-  'value.written': 9,
-  'value.published': 9,
+  'value.written': 10,
+  'value.published': 10,
   'memory.stored': 0,
   'memory.written': 0,
   'snapshot.begins': 0,
@@ -189,13 +203,15 @@ export function calls({ isConversation = false, snapshotSteps }: CallsOptions = 
       return { handle, result: work() }
     },
     expected({ answer }, ledger, isComplete) {
-      const isMailUnknown = answer.includes('outcome_unknown')
-      if (isComplete) expect(isMailUnknown).toBe(false)
-      const mailHappened = ledger.applied.some(({ name }) => name === onceEffect)
+      const outcomes = answer.split(',')
+      const unknown = onceEffects.filter((name) => outcomes[allDone.indexOf(name)] === unknownOutcome)
+      if (isComplete) expect(unknown).toEqual([])
+      const applied = ledger.applied.map(({ name }) => name)
       const turns = turnCount + (isConversation ? 1 : 0)
       return {
-        effects: [...effects, ...(!isMailUnknown || mailHappened ? [onceEffect] : [])],
-        result: expectedResult(isMailUnknown ? 'outcome_unknown' : onceEffect),
+        // An effect whose outcome is unknown has happened once, or not at all.
+        effects: [...effects, ...onceEffects.filter((name) => !unknown.includes(name) || applied.includes(name))],
+        result: expectedResult(unknown),
         end: { status: 'completed' },
         texts: isConversation ? [answer, secondAnswer] : [answer],
         turns,
@@ -240,7 +256,8 @@ async function releaseWhenParked(ledger: Ledger, { workflowId }: WorkflowHandle)
   ledger.releaseReplies(approvedEffect)
 }
 
-function expectedResult(mailOutcome: 'mail' | 'outcome_unknown'): Partial<AgentResult> {
-  const done = ['a,b,c,never this', 20, 'd', ...sequentialEffects, mailOutcome, 'f', 'h', 'i', 'j'].join(',')
-  return { status: 'answered', answer: `${done} 200000`, turns: turnCount, cells: cells.length, toolCalls: 25 }
+function expectedResult(unknown: readonly OnceEffect[]): Partial<AgentResult> {
+  const outcomes = allDone.map((name) => (unknown.some((each) => each === name) ? unknownOutcome : name))
+  const answer = `${outcomes.join(',')} 200000`
+  return { status: 'answered', answer, turns: turnCount, cells: cells.length, toolCalls: 30 }
 }

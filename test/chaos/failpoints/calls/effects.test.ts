@@ -1,0 +1,3 @@
+import { describeFailpoints } from '../../support/failpoint-tests.js'
+
+describeFailpoints(['effects.begin', 'effects.stored'])

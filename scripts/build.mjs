@@ -1,4 +1,5 @@
-// `npm run build`: compiles src to dist and bundles the workflow code. Does nothing when no source changed.
+// `npm run build`: compiles src to dist, bundles the workflow code and merges modules. Does nothing when no source
+// changed.
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import {
@@ -23,8 +24,12 @@ const folder = join(root, 'dist')
 
 const tracingInterceptors = '@temporalio/interceptors-opentelemetry/lib/workflow-interceptors.js'
 
-/** Updates `dist`. Ends the process when a source does not compile. */
-export async function build() {
+/**
+ * Updates `dist`. Ends the process when a source does not compile.
+ *
+ * @param isMerged when false, each module stays a file of its own
+ */
+export async function build({ isMerged = true } = {}) {
   const workflows = join(folder, 'workflows/index.js')
   const bundles = bundlesOf()
   const sources = filesUnder(src).filter((path) => !isTest(path))
@@ -32,25 +37,27 @@ export async function build() {
   const bundled = digestOf(sources.filter((path) => /^(workflows|common)\//.test(path)))
   const last = readStamp()
   const outputs = [...sources.flatMap(outputsOf), ...commonJsTypeFiles()]
-  const outputsThere = outputs.every((path) => existsSync(join(folder, path)))
+  let merged = last.merged ?? []
+  const outputsThere = [...outputs, ...merged].every((path) => existsSync(join(folder, path)))
 
   let compiled = true
-  if (last.digest !== digest || !outputsThere) {
+  if (last.digest !== digest || merged.length > 0 !== isMerged || !outputsThere) {
     progress('compiling')
     compiled = compile()
     copyAssets(sources)
     if (compiled) writeCommonJsTypes(folder)
     const executable = join(folder, 'cli/main.js')
     if (existsSync(executable)) chmodSync(executable, 0o755)
+    merged = compiled && isMerged ? await merge() : []
   }
-  removeStale(outputs, existsSync(workflows))
+  removeStale([...outputs, ...merged], existsSync(workflows))
   // Bundles also after a type error, so that one run reports all problems.
   const isBundled = last.bundled === bundled && bundles.every(({ path }) => existsSync(path))
   if (existsSync(workflows) && !isBundled) {
     progress('bundling workflows')
     for (const each of bundles) await bundleWorkflows(each)
   }
-  writeStamp({ digest: compiled ? digest : undefined, bundled })
+  writeStamp({ digest: compiled ? digest : undefined, merged, bundled })
   if (!compiled) stop('the sources do not compile; see above.')
 }
 
@@ -73,7 +80,9 @@ function digestOf(sources) {
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
+    'package.json',
     'scripts/commonjs-types.mjs',
+    'scripts/merge-modules.mjs',
     ...sources.map((path) => `src/${path}`),
   ])
 }
@@ -86,6 +95,12 @@ function compile() {
       stdio: ['ignore', 2, 2],
     }).status === 0
   )
+}
+
+async function merge() {
+  progress('merging modules')
+  const { mergeModules } = await import('./merge-modules.mjs')
+  return mergeModules(folder)
 }
 
 function copyAssets(sources) {
@@ -115,8 +130,15 @@ async function bundleWorkflows({ path, interceptors, options }) {
   })
   // By rename: a worker that starts meanwhile never reads a partial bundle.
   const unfinished = `${path}.${process.pid}`
-  writeFileSync(unfinished, code)
+  writeFileSync(unfinished, withoutSources(code))
   renameSync(unfinished, path)
+}
+
+/** The source map without the texts of the sources: a worker parses it when it starts. */
+function withoutSources(code) {
+  const start = code.lastIndexOf('base64,') + 'base64,'.length
+  const { sourcesContent: _, ...map } = JSON.parse(Buffer.from(code.slice(start), 'base64').toString())
+  return code.slice(0, start) + Buffer.from(JSON.stringify(map)).toString('base64')
 }
 
 // In node_modules, so the file is not published, and is deleted with the dependencies that the outputs depend on.

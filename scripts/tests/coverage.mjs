@@ -17,7 +17,8 @@ const maps = join(folder, 'dist')
 
 printCountOnExit()
 setup()
-await build()
+// The coverage of processes is mapped by the files of `dist`.
+await build({ isMerged: false })
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(processes, { recursive: true })
 process.env['PTC_PROCESS_COVERAGE'] = processes

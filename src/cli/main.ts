@@ -1,9 +1,12 @@
 #!/usr/bin/env node
-import { buildProgram } from './program.js'
-import { reportError } from './process/report-error.js'
-import { exitCodes } from './process/exit-code.js'
-import { hideWarnings } from './process/hidden-warnings.js'
-import { flushOutput, printStatus, handleOutputErrors } from './process/stdio.js'
+import { useCompileCache } from './process/compile-cache.js'
+
+useCompileCache()
+const { buildProgram } = await import('./program.js')
+const { reportError } = await import('./process/report-error.js')
+const { exitCodes } = await import('./process/exit-code.js')
+const { hideWarnings } = await import('./process/hidden-warnings.js')
+const { flushOutput, printStatus, handleOutputErrors } = await import('./process/stdio.js')
 
 handleOutputErrors()
 hideWarnings()

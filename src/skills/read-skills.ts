@@ -4,7 +4,6 @@ import { messageOf } from '../common/errors.js'
 import { pluralize } from '../common/text/text.js'
 import { sandboxFiles } from '../sandbox/sandbox-files.js'
 import type { ToolLog } from '../tools/tool-context.js'
-import { parseSkill } from './frontmatter.js'
 import { skillLimits } from './limits.js'
 import { type ByteBudget, isLeftOut, list, readFolder } from './read-folder.js'
 import { invalidSkill, type Skill } from './skill.js'
@@ -61,6 +60,8 @@ async function readSkill(folder: string, total: ByteBudget, log: ToolLog): Promi
   const file = join(folder, skillFile)
   const source = files.find(({ path }) => path === skillFile)
   if (!source) throw invalidSkill(file, 'is missing, or not a file')
+  // Most workers have no skills, and the parser of YAML is large.
+  const { parseSkill } = await import('./frontmatter.js')
   const { header, instructions, warnings } = parseSkill(source.content, file)
   const expected = basename(folder)
   if (header.name !== expected)

@@ -3,6 +3,12 @@ import { listRunIds } from '../temporal/executions.js'
 import type { HistoryEvent } from '../temporal/event.js'
 import { type EventsOptions, type ExecutionRef, historyPages } from '../temporal/history-pages.js'
 
+/**
+ * Pages of an ended history that are requested before the caller reads them: about one execution. So the server reads
+ * the next execution while this one is interpreted, and two executions at a time.
+ */
+const pagesAhead = 8
+
 /** A page of one execution's history. May be empty. */
 interface RunHistoryPage {
   readonly runId: string
@@ -31,7 +37,12 @@ export async function* runHistoryPages(
   options: EventsOptions = {},
 ): AsyncGenerator<RunHistoryPage, void, undefined> {
   const { workflowId } = execution
-  const open = (runId: string) => ({ runId, pages: requestFirst(historyPages(client, { workflowId, runId }, options)) })
+  const { follow = true } = options
+  const count = follow ? 1 : pagesAhead
+  const open = (runId: string) => ({
+    runId,
+    pages: requestAhead(historyPages(client, { workflowId, runId }, options), count),
+  })
   const [firstRunId, ...runIds] = await listRunIds(client, execution, options.signal)
   let current = firstRunId === undefined ? undefined : open(firstRunId)
   while (current !== undefined) {
@@ -50,16 +61,25 @@ export async function* runHistoryPages(
   }
 }
 
-/** Requests the first value immediately, and the others when the caller asks for them. */
-function requestFirst<Value>(values: AsyncGenerator<Value, void, undefined>): AsyncIterable<Value> {
-  const first = values.next()
-  first.catch(() => undefined) // the caller may end before it needs the value
+/**
+ * Requests the first values immediately; with a `count` over 1, also each other value before the caller asks for it.
+ * The generator answers the requests one after the other.
+ */
+function requestAhead<Value>(values: AsyncGenerator<Value, void, undefined>, count: number): AsyncIterable<Value> {
+  const request = () => {
+    const value = values.next()
+    value.catch(() => undefined) // the caller may end before it needs the value
+    return value
+  }
+  const requests = Array.from({ length: count }, request)
   return {
     async *[Symbol.asyncIterator]() {
-      const { value, done } = await first
-      if (done === true) return
-      yield value
-      yield* values
+      for (;;) {
+        const { value, done } = await (requests.shift() ?? request())
+        if (done === true) return
+        if (count > 1) requests.push(request())
+        yield value
+      }
     },
   }
 }

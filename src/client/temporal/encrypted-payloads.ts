@@ -65,11 +65,13 @@ export async function decodeWith(codecs: readonly PayloadCodec[], payload: Paylo
 }
 
 /**
- * Collects the payloads at any depth of a message. It runs for each event, so it skips numbers, which most fields are.
+ * Collects the payloads at any depth of a message. It runs for each event, so it skips numbers, times and durations,
+ * which most fields are.
  */
 export function collectPayloads(message: object, found: Payload[]): void {
   for (const field of Object.values(message) as unknown[]) {
-    if (typeof field !== 'object' || field === null || 'low' in field || field instanceof Uint8Array) continue
+    if (typeof field !== 'object' || field === null || 'low' in field || 'seconds' in field) continue
+    if (field instanceof Uint8Array) continue
     if ('metadata' in field && 'data' in field) found.push(field as Payload)
     else collectPayloads(field, found)
   }

@@ -15,8 +15,8 @@ const hooks = `
   }
 `
 
-/** Loads modules of the build in a separate process. Returns the packages that were loaded, without this one. */
-async function loadedPackages(...modules: readonly string[]): Promise<ReadonlySet<string>> {
+/** Loads modules of the build in a separate process. Returns the paths and URLs of the modules that were loaded. */
+async function loadedModules(...modules: readonly string[]): Promise<readonly string[]> {
   const script = `
     import { createRequire, register } from 'node:module'
     register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}))
@@ -24,10 +24,15 @@ async function loadedPackages(...modules: readonly string[]): Promise<ReadonlySe
     for (const path of Object.keys(createRequire(import.meta.url).cache)) console.error('loaded ' + path)
   `
   const { stderr } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: checkout })
-  const packages = [...stderr.matchAll(/^loaded .*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(
-    ([, name]) => name ?? '',
+  return [...stderr.matchAll(/^loaded (.*)$/gm)].map(([, path = '']) => path)
+}
+
+/** Returns the packages that were loaded, without this one. */
+async function loadedPackages(...modules: readonly string[]): Promise<ReadonlySet<string>> {
+  const names = (await loadedModules(...modules)).flatMap(
+    (path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [],
   )
-  return new Set(packages)
+  return new Set(names)
 }
 
 const ofWorker =
@@ -59,4 +64,24 @@ it('a model on Amazon Bedrock names the package that it needs, which another wor
   `
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: checkout })
   expect(stdout).toBe(`MODEL_PROVIDER_MISSING Install it with durable-ptc: npm install ${bedrock}.\n`)
+})
+
+it('a worker loads this package from few files', async () => {
+  const loaded = await loadedModules('cli/program.js', 'cli/environment/cli-worker.js', 'index.js')
+  const own = new Set(loaded.filter((path) => path.includes('/dist/') && !path.includes('/node_modules/')))
+  expect(own.size).toBeGreaterThan(0)
+  // `npm run build` merges some 600 modules.
+  expect(own.size).toBeLessThan(200)
+})
+
+it('a module exists once in a process, by whichever path it is imported', async () => {
+  const paths = ['index.js', 'tools/tool-error.js', 'common/errors.js', 'client/index.js']
+  const script = `
+    const [definitions, toolErrors, errors, client] = await Promise.all(
+      ${JSON.stringify(paths)}.map((path) => import(${JSON.stringify(new URL('../../../dist/', import.meta.url))} + path)))
+    console.log(definitions.ToolError === toolErrors.ToolError, definitions.PtcError === errors.PtcError,
+      client.PtcError === errors.PtcError)
+  `
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: checkout })
+  expect(stdout).toBe('true true true\n')
 })

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { PtcError } from '../../../common/errors.js'
 import { type Role, roles as allRoles } from '../../../common/names.js'
 import type { LogLevel, WorkerVersion } from '../../../worker/index.js'
+import { writeCompileCache } from '../../process/compile-cache.js'
 import { listenForInterrupts } from '../../process/interrupts.js'
 import { configOption, type ConfigOption, logLevelOption, parseAddress, parseRoles } from '../options.js'
 import { printStatus, printStep } from '../../process/stdio.js'
@@ -99,6 +100,7 @@ async function runWorkerCommand({ config: file, roles, logLevel, logFormat, ...r
     inform(`metrics: http://${formatListenAddress(parseListenAddress(metricsAddress))}/metrics`)
   if (worker.modelNotice !== undefined) inform(`model: ${worker.modelNotice}`)
   if (worker.notice !== undefined) inform(worker.notice)
+  writeCompileCache()
   await runUntilStopped(worker, server, interrupts, inform)
 }
 

@@ -29,7 +29,6 @@ import { interruptAfter } from '../../validation/time-limit.js'
 import { credentialNamesIn, withCredentials } from '../credential-references.js'
 import { sourceToolNames } from '../source-tool-names.js'
 import type { ListOptions, ToolSource } from '../tool-source.js'
-import { loadDocument } from './document/load-document.js'
 import { listOperations, OperationReader, problemOf } from './document/read-operations.js'
 import { References } from './document/references.js'
 import { selectOperations } from './document/select-operations.js'
@@ -60,6 +59,8 @@ async function listTools(
   { name, source, credentials, folder }: OpenApiSourceOptions,
   { signal, log }: ListOptions,
 ): Promise<readonly Tool[]> {
+  // Most workers have no such document, and the parser of YAML is large.
+  const { loadDocument } = await import('./document/load-document.js')
   const document = await loadDocument({
     document: source.document,
     folder,

@@ -143,7 +143,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     const { readValue } = quick
     // Longer than the limit and the grace period of the session driver.
     quick.readValue = async function* (ref, signal) {
-      yield ''
+      yield new Uint8Array()
       await new Promise((resolve) => setTimeout(resolve, 5_000))
       yield* readValue(ref, signal)
     }

@@ -135,7 +135,7 @@ class IncomingValues:
     def _copy(self, value):
         """Returns a copy. Two calls may have the same result, and code that changes one must not change the other."""
         try:
-            value.value = loads(dumps(value.value))
+            value.value = _parse(dumps(value.value))
         except MemoryError:
             value.fail("a second copy does not fit in the sandbox's memory")
 

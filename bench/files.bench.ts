@@ -29,7 +29,7 @@ await benchmark('files', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'ptc-bench-files-'))
   defer(() => rmSync(directory, { recursive: true, force: true }))
   const values = new Values({ store: new LocalStore(directory), cacheBytes: 0 })
-  const readValue = (ref: ValueRef) => values.readText(ref, 'the benchmark', signal)
+  const readValue = (ref: ValueRef) => values.readUtf8(ref, 'the benchmark', signal)
   const stored = await storeFile(values, { path: '/tmp/in/data', content: pieces(content) }, signal)
 
   const container = await new Dockerode().createContainer({

@@ -23,7 +23,7 @@ await benchmark('values', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'ptc-bench-values-'))
   defer(() => rmSync(directory, { recursive: true, force: true }))
   const values = new Values({ store: new LocalStore(directory), cacheBytes: 0 })
-  const readValue = (ref: ValueRef) => values.readText(ref, 'the benchmark', signal)
+  const readValue = (ref: ValueRef) => values.readUtf8(ref, 'the benchmark', signal)
 
   const rows: ResultRow[] = []
   for (const size of megabytes) {

@@ -107,7 +107,10 @@ export interface SandboxConnection {
   readonly description: string
   /** The immutable id of the image of the sandbox. Undefined: the backend has no images, or the sandbox has exited. */
   readonly image?: string
-  /** Sends bytes to the runner; resolves when there is room for more, rejects when the connection has ended. */
+  /**
+   * Sends bytes to the runner, after those of earlier calls, which may be pending; resolves when there is room for more,
+   * rejects when the connection has ended.
+   */
   send(bytes: Uint8Array): Promise<void>
   /** The bytes from the runner, in order; ends with the connection. May be iterated once. */
   readonly received: AsyncIterable<Uint8Array>

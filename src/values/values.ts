@@ -132,13 +132,22 @@ export class Values {
 
   /**
    * Yields the JSON text of an external value, in pieces of up to about 256K characters that never split a character.
-   * There are no retries, because pieces are yielded before the last one is read.
    *
    * @throws PtcError of {@link load}
    */
-  async *readText(ref: ValueRef, neededBy: string, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+  readText(ref: ValueRef, neededBy: string, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+    return decodeUtf8(this.readUtf8(ref, neededBy, signal))
+  }
+
+  /**
+   * Yields the JSON text of an external value as UTF-8, in pieces that may split a character. There are no retries,
+   * because pieces are yielded before the last one is read.
+   *
+   * @throws PtcError of {@link load}
+   */
+  async *readUtf8(ref: ValueRef, neededBy: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
     try {
-      yield* decodeUtf8(this.#readBytes(ref, signal))
+      yield* this.#readBytes(ref, signal)
     } catch (thrown) {
       throw toLoadError(thrown, neededBy, ref)
     }

@@ -22,7 +22,7 @@ from .check.cell_check import CellCheck
 from .determinism import randomness, time_functions
 from .determinism.program_clock import ProgramClock
 from .errors import CellStop, HostDisconnected
-from .files import FOLDER, Artifacts, write_upload
+from .original_builtins import lazy_import
 from .process import EMBEDDED, is_program_thread
 from .program import fork, hints, tools
 from .program.cell import CellNamespace, compile_cell, exit_result, format_error, is_async
@@ -37,6 +37,10 @@ from .protocol.floats import float_mask, with_floats
 from .protocol.step_protocol import StepProtocol
 
 FRAME_BYTES_PER_CHARACTER = 8  # JSON in ASCII takes up to 6 for a UTF-16 unit; so output alone never fills a frame
+
+
+def _files():
+    return lazy_import("ptc_runner.files")  # in a container, few sandboxes need it
 
 
 class Session:
@@ -58,7 +62,7 @@ class Session:
         self.calls_allowed = True  # False while a snapshot is made or read
         self.suspension = Suspension(self)
         self.restricted_cell = RestrictedCell(self)
-        self.artifacts = Artifacts() if EMBEDDED else None  # elsewhere the dispatcher has them
+        self.artifacts = _files().Artifacts() if EMBEDDED else None  # elsewhere the dispatcher has them
         self.process_started = time.time()
         self.builtins = {}  # before any cell ran
         self.modules = frozenset()  # names of the modules that were loaded before any cell ran
@@ -144,7 +148,7 @@ class Session:
 
     def _write_file(self, frame):
         self.clock.begin_step(frame["now"], frame.get("waited"))
-        self.send_result(write_upload(self.protocol.values, frame))
+        self.send_result(_files().write_upload(self.protocol.values, frame))
 
     def _take_artifacts(self):
         if self.artifacts is None:
@@ -152,7 +156,7 @@ class Session:
         try:
             files = self.artifacts.take_changes(self.limits["cell_seconds"] - self.timer.used_seconds)
         except BaseException:  # the program has replaced functions that this uses
-            files = [{"path": FOLDER, "bytes": 0, "problem": "the files can't be listed"}]
+            files = [{"path": _files().FOLDER, "bytes": 0, "problem": "the files can't be listed"}]
         return {"files": files} if files else {}
 
     def send_result(self, message, note=""):

@@ -82,7 +82,7 @@ function createStepSender(
       report({ printed: registry.redact(printed, { kind: 'output' }) })
       onPrinted(printed)
     }
-    const readValue = (ref: ValueRef) => values.readText(ref, neededBy(ref, step.input), signal)
+    const readValue = (ref: ValueRef) => values.readUtf8(ref, neededBy(ref, step.input), signal)
     return host.executeStep(session, step, attachOptions, { attempt, signal, onOutput, readValue, network })
   }
 }

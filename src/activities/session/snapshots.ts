@@ -51,7 +51,7 @@ export async function restoreSnapshot(
   { attempt, signal }: Pick<ActivityScope, 'attempt' | 'signal'>,
 ): Promise<string | undefined> {
   const step = { number: steps, now: 0, input: { type: 'restore', snapshot: state } } as const
-  const readValue = () => values.readText(state, neededBy, signal)
+  const readValue = () => values.readUtf8(state, neededBy, signal)
   const options = { attempt, signal, onOutput: () => undefined, readValue }
   try {
     const result = await host.executeStep(session, step, attachOptions, options)

@@ -51,7 +51,7 @@ export class SessionHarness {
   readonly language: string
   readonly session: SessionRef
   /** JSON texts by hash; a test may replace `readValue`. */
-  readonly #values = new Map<string, () => Iterable<string>>()
+  readonly #values = new Map<string, () => Iterable<Uint8Array>>()
   readValue: ReadValue = ({ sha256 }) => readChunks(this.#values.get(sha256))
   /** The files of the sandbox. Set them before `open`. */
   files: SandboxFiles | undefined
@@ -120,11 +120,11 @@ export class SessionHarness {
 
   /** Stores a value outside of the steps, regardless of its size. */
   storeValue(value: JsonValue): ExternalValue {
-    const json = JSON.stringify(value)
+    const json = Buffer.from(JSON.stringify(value))
     const digest = createHash('sha256').update(json)
-    return this.#store(digest, Buffer.byteLength(json), function* () {
-      // Chunks may end at any character.
-      for (let at = 0; at < json.length; at += 65_521) yield json.slice(at, at + 65_521)
+    return this.#store(digest, json.length, function* () {
+      // Chunks may end within a character.
+      for (let at = 0; at < json.length; at += 65_521) yield json.subarray(at, at + 65_521)
     })
   }
 
@@ -136,10 +136,12 @@ export class SessionHarness {
       digest.update(chunk)
       bytes += chunk.length
     }
-    return this.#store(digest, bytes, generate)
+    return this.#store(digest, bytes, function* () {
+      for (const chunk of generate()) yield Buffer.from(chunk)
+    })
   }
 
-  #store(digest: Hash, bytes: number, generate: () => Iterable<string>): ExternalValue {
+  #store(digest: Hash, bytes: number, generate: () => Iterable<Uint8Array>): ExternalValue {
     const sha256 = digest.digest('hex')
     this.#values.set(sha256, generate)
     return externalValue({ sha256, bytes, preview: '' })
@@ -171,7 +173,7 @@ export class SessionHarness {
   }
 }
 
-async function* readChunks(generate: (() => Iterable<string>) | undefined): AsyncGenerator<string> {
+async function* readChunks(generate: (() => Iterable<Uint8Array>) | undefined): AsyncGenerator<Uint8Array> {
   if (generate === undefined) throw new PtcError('VALUE_MISSING', 'the test stored no such value')
   yield* generate()
 }

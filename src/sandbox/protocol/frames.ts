@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { PtcError } from '../../common/errors.js'
 import type { HostMessage } from './messages.js'
 
@@ -15,38 +16,44 @@ export const hostFrameBytes = 8 * 1024 * 1024
 /**
  * Encodes one frame.
  *
- * @param text follows the JSON without escapes, because escaping it within the JSON costs more than sending it
- * @throws PtcError LIMIT_EXCEEDED; VALUE_CORRUPT for a text with a zero byte, which would start a frame
+ * @throws PtcError LIMIT_EXCEEDED
  */
-export function encodeFrame(message: unknown, frameBytes: number, text?: string): Uint8Array {
-  const json = text === undefined ? JSON.stringify(message) : `${JSON.stringify(message)}\n`
+export function encodeFrame(message: unknown, frameBytes: number): Uint8Array {
+  return encodeStart(JSON.stringify(message), 0, frameBytes)
+}
+
+/**
+ * Returns the frame of a message of the host, in parts. The text of a value is a part of its own: it follows the JSON
+ * as it is, because decoding, escaping or copying it costs more than sending it.
+ *
+ * @throws PtcError LIMIT_EXCEEDED; VALUE_CORRUPT for a text with a zero byte, which would start a frame, and for bytes
+ * that are not UTF-8
+ */
+export function encodeMessage(message: HostMessage, frameBytes = hostFrameBytes): readonly Uint8Array[] {
+  if (message.type !== 'value') return [encodeFrame(message, frameBytes)]
+  const { text, ...fields } = message
+  const start = encodeStart(`${JSON.stringify(fields)}\n`, text.length, frameBytes)
+  const hasZero = text.includes(0)
+  if (hasZero || !isUtf8(text)) {
+    const problem = hasZero ? 'contains a zero byte' : 'is not UTF-8'
+    throw new PtcError('VALUE_CORRUPT', `the text of a stored value ${problem}, so it is not JSON`)
+  }
+  return [start, text]
+}
+
+/** Encodes a frame without the text at its end. */
+function encodeStart(json: string, textBytes: number, frameBytes: number): Uint8Array {
   const jsonBytes = Buffer.byteLength(json)
-  const bytes = jsonBytes + (text === undefined ? 0 : Buffer.byteLength(text))
+  const bytes = jsonBytes + textBytes
   if (bytes > frameBytes) {
     throw new PtcError('LIMIT_EXCEEDED', `a frame of ${bytes} bytes is over the limit of ${frameBytes}`, {
       hint: 'Return less from the tool.',
     })
   }
-  const frame = Buffer.allocUnsafe(headerBytes + bytes)
-  frame.writeUInt32BE(bytes, 0)
-  frame.write(json, headerBytes)
-  // The text is not joined with the JSON, which would copy a large text.
-  if (text !== undefined) frame.write(text, headerBytes + jsonBytes)
-  if (text !== undefined && frame.includes(0, headerBytes)) {
-    throw new PtcError('VALUE_CORRUPT', 'the text of a stored value contains a zero byte, so it is not JSON')
-  }
-  return frame
-}
-
-/**
- * Returns the frame of a message of the host.
- *
- * @throws PtcError of {@link encodeFrame}
- */
-export function encodeMessage(message: HostMessage, frameBytes = hostFrameBytes): Uint8Array {
-  if (message.type !== 'value') return encodeFrame(message, frameBytes)
-  const { text, ...fields } = message
-  return encodeFrame(fields, frameBytes, text)
+  const start = Buffer.allocUnsafe(headerBytes + jsonBytes)
+  start.writeUInt32BE(bytes, 0)
+  start.write(json, headerBytes)
+  return start
 }
 
 /**

@@ -56,8 +56,8 @@ export interface ValuePiece {
   /** SHA-256 of the value, as in `ref`. */
   readonly value: string
   readonly piece: number
-  /** In the frame, the text follows the line of JSON without escapes. */
-  readonly text: string
+  /** UTF-8, of whole characters. In the frame, it follows the line of JSON without escapes. */
+  readonly text: Uint8Array
   readonly last: boolean
 }
 

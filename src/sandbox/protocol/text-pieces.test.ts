@@ -1,71 +1,79 @@
 import { describe, expect, it } from 'vitest'
-import { encodeFrame } from './frames.js'
-import { splitIntoPieces, maximumPieceLength, type TextPiece } from './text-pieces.js'
+import { splitIntoPieces, type TextPiece } from './text-pieces.js'
 
-async function* from(chunks: readonly string[], end?: Error): AsyncGenerator<string> {
+async function* from(chunks: readonly Uint8Array[], end?: Error): AsyncGenerator<Uint8Array> {
   yield* chunks
   if (end) throw end
 }
 
-async function all(chunks: readonly string[], units: number): Promise<TextPiece[]> {
+async function all(chunks: readonly Uint8Array[], maximumBytes: number): Promise<TextPiece[]> {
   const pieces: TextPiece[] = []
-  for await (const piece of splitIntoPieces(from(chunks), units)) pieces.push(piece)
+  for await (const piece of splitIntoPieces(from(chunks), maximumBytes)) pieces.push(piece)
   return pieces
 }
 
-describe('splitIntoPieces', () => {
-  const text = 'ab\u{1F600}\u{1F601}c\u{1F602}d'.repeat(7)
+function chunksOf(text: Uint8Array, size: number): Uint8Array[] {
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.subarray(at * size, (at + 1) * size))
+}
 
-  it.each([2, 3, 4, 5, 7, 100])(
-    'splitIntoPieces yields the same text in pieces of at most %i units, and marks only the last piece as last',
-    async (units) => {
-      for (let size = 1; size < 12; size += 1) {
-        const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
-          text.slice(at * size, (at + 1) * size),
-        )
-        const pieces = await all(chunks, units)
-        expect(pieces.map((piece) => piece.text).join('')).toBe(text)
-        expect(Math.max(...pieces.map((piece) => piece.text.length))).toBeLessThanOrEqual(units)
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+describe('splitIntoPieces', () => {
+  const text = 'abé\u4e2d\u{1F600}\u{1F601}c\u{1F602}d'.repeat(7)
+
+  it.each([4, 5, 6, 7, 9, 100, 1_000])(
+    'splitIntoPieces yields the same text in pieces of at most %i bytes, and marks only the last piece as last',
+    async (maximumBytes) => {
+      for (let size = 1; size < 40; size += 1) {
+        const pieces = await all(chunksOf(Buffer.from(text), size), maximumBytes)
+        // The decoder rejects a piece that begins or ends within a character.
+        expect(pieces.map((piece) => utf8.decode(piece.text)).join('')).toBe(text)
+        expect(Math.max(...pieces.map((piece) => piece.text.length))).toBeLessThanOrEqual(maximumBytes)
         expect(pieces.map(({ last }) => last)).toEqual(pieces.map((_, index) => index === pieces.length - 1))
-        // A split surrogate pair can't be joined again in UTF-8.
-        expect(pieces.some((piece) => /\p{Surrogate}/u.test(piece.text))).toBe(false)
       }
     },
   )
 
   it('splitIntoPieces yields one empty last piece for an empty source', async () => {
-    expect(await all([], 5)).toEqual([{ text: '', last: true }])
-    expect(await all(['', ''], 5)).toEqual([{ text: '', last: true }])
+    const empty = new Uint8Array()
+    expect(await all([], 8)).toEqual([{ text: empty, last: true }])
+    expect(await all([empty, empty], 8)).toEqual([{ text: empty, last: true }])
   })
 
   it('splitIntoPieces yields no last piece when the source fails at its end', async () => {
     const seen: TextPiece[] = []
+    const chunks = chunksOf(Buffer.from('abcdefgh'), 4)
     const reading = (async () => {
-      for await (const piece of splitIntoPieces(from(['abcdef'], new Error('other bytes')), 2)) seen.push(piece)
+      for await (const piece of splitIntoPieces(from(chunks, new Error('other bytes')), 8)) seen.push(piece)
     })()
     await expect(reading).rejects.toThrow('other bytes')
-    expect(seen.map(({ last }) => last)).toEqual([false, false])
+    expect(seen).toEqual([{ text: chunks[0], last: false }])
   })
 
-  it('splitIntoPieces reads from its source only the characters of the next piece', async () => {
+  it('splitIntoPieces reads from its source only one chunk more than the next piece', async () => {
     let asked = 0
-    async function* counting(): AsyncGenerator<string> {
+    async function* counting(): AsyncGenerator<Uint8Array> {
       for (;;) {
         asked += 1
-        yield 'abcd'
+        yield Buffer.from('abcd')
       }
     }
-    const pieces = splitIntoPieces(counting(), 4)
+    const pieces = splitIntoPieces(counting(), 8)
     await pieces.next()
     expect(asked).toBe(2)
     await pieces.return(undefined)
   })
-})
 
-describe('maximumPieceLength', () => {
-  it.each(['\ud800', '\u4e2d', '"', 'x'])('a piece of %j fits into a quarter of a frame', (unit) => {
-    const frameBytes = 100_000
-    const text = unit.repeat(maximumPieceLength(frameBytes))
-    expect(encodeFrame({}, frameBytes, text).length).toBeLessThanOrEqual(frameBytes / 4 + 7)
+  it('splitIntoPieces joins small chunks, and does not copy large ones', async () => {
+    const small = await all(chunksOf(Buffer.alloc(1_000, 'x'), 10), 800)
+    expect(small).toHaveLength(10)
+    const large = Buffer.alloc(1_000, 'x')
+    const pieces = await all([large, large], 800)
+    expect(pieces.map(({ text }) => text.buffer === large.buffer)).toEqual([true, true, true, true])
+  })
+
+  it('splitIntoPieces passes on bytes that are not UTF-8', async () => {
+    const pieces = await all(chunksOf(Buffer.alloc(50, 0xbf), 7), 8)
+    expect(Buffer.concat(pieces.map((piece) => piece.text))).toEqual(Buffer.alloc(50, 0xbf))
   })
 })

@@ -34,8 +34,8 @@ export type DriverEvent =
   | {
       readonly type: 'valuesSent'
       readonly attempt: StepAttempt
-      /** UTF-16 code units of the JSON text of all values. */
-      readonly codeUnits: number
+      /** Bytes of the JSON text of all values. */
+      readonly bytes: number
       readonly nowMs: number
     }
   | { readonly type: 'stepSent'; readonly attempt: StepAttempt }

@@ -87,7 +87,7 @@ function inStep(state: OpenState, operation: StepOperation, event: StepEvent): T
   const isTimed = limit === 'running'
   if (event.type === 'pieceStarted') return { state, effects: isTimed ? [startTimer(attempt.timeoutMs)] : [] }
   if (event.type === 'pieceSent') return { state, effects: isTimed ? [{ type: 'stopTimer' }] : [] }
-  const milliseconds = attempt.timeoutMs + (event.codeUnits / 2 ** 20) * parseMsPerMebibyte
+  const milliseconds = attempt.timeoutMs + (event.bytes / 2 ** 20) * parseMsPerMebibyte
   const sending = { ...withExecution(operation, { deadlineMs: event.nowMs + milliseconds }), phase: 'sending' as const }
   const timer = isTimed ? [startTimer(milliseconds)] : []
   return { state: { ...state, operation: sending }, effects: [...timer, { type: 'sendStep', attempt }] }

@@ -241,16 +241,16 @@ export class SessionDriver {
 
   async #sendValues(attempt: StepAttempt): Promise<void> {
     const { fence, readValue, refs, sendAbort } = attempt
-    let codeUnits = 0
+    let bytes = 0
     const send = async (piece: ValuePiece): Promise<void> => {
-      codeUnits += piece.text.length
+      bytes += piece.text.length
       this.#dispatch({ type: 'pieceStarted', attempt })
       if (await this.#write(piece)) this.#dispatch({ type: 'pieceSent', attempt })
     }
     const { frameBytes = hostFrameBytes } = this.#options
     try {
       await transferValues(refs, { fence, readValue, send, frameBytes, signal: sendAbort.signal })
-      this.#dispatch({ type: 'valuesSent', attempt, codeUnits, nowMs: performance.now() })
+      this.#dispatch({ type: 'valuesSent', attempt, bytes, nowMs: performance.now() })
     } catch (error) {
       this.#dispatch({ type: 'sendFailed', attempt, error })
     }
@@ -274,9 +274,10 @@ export class SessionDriver {
    * @throws PtcError LIMIT_EXCEEDED when the frame is over the limit; VALUE_CORRUPT for a value with a zero byte
    */
   async #write(message: HostMessage): Promise<boolean> {
-    const frame = encodeMessage(message, this.#options.frameBytes)
+    const parts = encodeMessage(message, this.#options.frameBytes)
     try {
-      await this.#connection.send(frame)
+      // All in this turn of the event loop, so that no other frame comes between them.
+      await Promise.all(parts.map((part) => this.#connection.send(part)))
       return true
     } catch (thrown) {
       const delay = new Promise((resolve) => setTimeout(resolve, writeFailureDelayMs).unref())

@@ -11,7 +11,7 @@ import { makeFolder } from '../../platform/make-folder.js'
 
 /** Age after which a temporary file of a killed process is removed. Long, because clocks may jump. */
 const staleUploadMs = 6 * 3_600_000
-const readChunkBytes = 256 * 1024
+const readChunkBytes = 1024 * 1024
 
 /**
  * Values in a directory: `ab/cd/<key>`. Any number of processes may write concurrently: a value is written to
@@ -51,7 +51,7 @@ export class LocalStore implements ValueStore {
     signal.throwIfAborted()
     const file = await this.#openValue(content)
     try {
-      yield* verifyContent(this.#piecesOf(file, signal), content)
+      yield* verifyContent(this.#piecesOf(file, content.bytes, signal), content)
     } finally {
       await file.close()
     }
@@ -164,11 +164,17 @@ export class LocalStore implements ValueStore {
     throw corruptError({ sha256, bytes }, `${size} bytes instead of ${bytes}`)
   }
 
-  async *#piecesOf(file: FileHandle, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+  async *#piecesOf(
+    file: FileHandle,
+    expected: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    // One byte more shows that the file is longer.
+    const chunkBytes = Math.min(expected + 1, readChunkBytes)
     for (;;) {
       signal.throwIfAborted()
       const { bytesRead, buffer } = await this.#toStoreErrors(() =>
-        file.read(Buffer.allocUnsafe(readChunkBytes), 0, readChunkBytes, null),
+        file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, null),
       )
       if (bytesRead === 0) return
       yield buffer.subarray(0, bytesRead)

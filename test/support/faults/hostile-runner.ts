@@ -5,9 +5,9 @@ import type { HostMessage } from '../../../src/sandbox/protocol/messages.js'
 
 /** The content of a frame of the host. */
 function parseHostMessage(body: Uint8Array): HostMessage {
-  const [line = '', ...text] = Buffer.from(body).toString().split('\n')
-  const fields = parseFrame(Buffer.from(line)) as HostMessage
-  return fields.type === 'value' ? { ...fields, text: text.join('\n') } : fields
+  const lineEnd = body.indexOf(0x0a)
+  const fields = parseFrame(lineEnd < 0 ? body : body.subarray(0, lineEnd)) as HostMessage
+  return fields.type === 'value' ? { ...fields, text: body.subarray(lineEnd + 1) } : fields
 }
 
 /** A sandbox connection that sends the messages of a test. */

@@ -70,6 +70,20 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     expect(output).toBe(`${texts.map(sha256).join(' ')} small [{'n': 1}, 2] [{'n': 1}]\n`)
   })
 
+  it('the garbage collector runs in a new sandbox, and a value transfer leaves it as the program has set it', async () => {
+    const value = harness.storeValue([{ n: 1 }])
+    const source = [
+      'import gc',
+      'states = [gc.isenabled(), gc.get_freeze_count()]',
+      'for change in gc.disable, gc.enable:',
+      '    change()',
+      '    await get(1)',
+      '    states.append(gc.isenabled())',
+      'print(states)',
+    ].join('\n')
+    expect((await harness.runCell(source, () => okOutcome(value))).output).toBe('[True, 0, False, True]\n')
+  })
+
   it.each<[string, JsonValue]>([
     ['an empty object', {}],
     ['an object that looks like a reference', { 'ptc.value': { sha256: 'x', bytes: 1, preview: '' } }],
@@ -143,7 +157,7 @@ export function describeValueTransfer(getBackend: () => SandboxBackend): void {
     const { readValue } = quick
     // Longer than the limit and the grace period of the session driver.
     quick.readValue = async function* (ref, signal) {
-      yield ''
+      yield new Uint8Array()
       await new Promise((resolve) => setTimeout(resolve, 5_000))
       yield* readValue(ref, signal)
     }

@@ -111,7 +111,7 @@ export const events = {
   helloFailed: { type: 'helloFailed', error: new Error('too large') },
   pieceStarted: { type: 'pieceStarted', attempt },
   pieceSent: { type: 'pieceSent', attempt },
-  valuesSent: { type: 'valuesSent', attempt, codeUnits: 2 ** 20, nowMs: 1_000 },
+  valuesSent: { type: 'valuesSent', attempt, bytes: 2 ** 20, nowMs: 1_000 },
   stepSent: { type: 'stepSent', attempt: { ...attempt, message: { ...attempt.message, step: 0 } } },
   'stepSent own': { type: 'stepSent', attempt },
   sendFailed: { type: 'sendFailed', attempt, error: new Error('corrupt') },

@@ -115,7 +115,7 @@ export class JavaScriptRunner {
 
   send(message: HostMessage): void {
     if ('step' in message && message.type !== 'snapshot') this.steps.push(message)
-    this.#process.write(encodeMessage(message))
+    this.#process.write(Buffer.concat(encodeMessage(message)))
   }
 
   async next(): Promise<RunnerMessage> {

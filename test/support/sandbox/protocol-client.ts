@@ -13,7 +13,7 @@ export class ProtocolClient {
   }
 
   async send(message: HostMessage): Promise<void> {
-    await this.#connection.send(encodeMessage(message))
+    await this.#connection.send(Buffer.concat(encodeMessage(message)))
   }
 
   /** Reads the next message that is not about a running cell. */

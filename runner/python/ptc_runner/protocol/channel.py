@@ -73,6 +73,7 @@ class FrameBuffer:
 
     def __init__(self):
         self.buffer = bytearray()
+        self.searched = 0  # bytes of the first frame in which no other frame begins
 
     def push(self, data):
         self.buffer += data
@@ -82,29 +83,37 @@ class FrameBuffer:
         while True:
             start = self.buffer.find(0)
             if start != 0:  # the rest of a frame of a dead sender, or noise: skip to a possible start of a frame
-                del self.buffer[: len(self.buffer) if start < 0 else start]
+                self._drop(len(self.buffer) if start < 0 else start)
             if len(self.buffer) < 5:
                 return None
             end = 4 + int.from_bytes(self.buffer[:4], "big")
             if self.buffer[4] != OPENING_BRACE_BYTE:  # a zero byte, but not the first byte of a length
-                del self.buffer[:1]
+                self._drop(1)
                 continue
-            cut = self.buffer.find(0, 4, end)
+            cut = self.buffer.find(0, max(4, self.searched), end)
             if cut >= 0:  # a new frame begins inside this one: the sender of this one died
-                del self.buffer[:cut]
+                self._drop(cut)
                 continue
             if len(self.buffer) < end:
+                self.searched = len(self.buffer)
                 return None
-            frame = bytes(self.buffer[4:end])
-            del self.buffer[:end]
+            with memoryview(self.buffer) as view:
+                frame = bytes(view[4:end])
+            self._drop(end)
             return frame
+
+    def _drop(self, count):
+        del self.buffer[:count]
+        self.searched = 0
 
 
 def parse_frame(frame):
     """Returns None for a frame that is mixed from two: two hosts may send at once, until one of them is refused."""
-    line, line_break, text = frame.partition(b"\n")
+    line_end = frame.find(b"\n")
     try:
-        message = loads(line.decode())
-        return {**message, "text": text.decode()} if line_break else message
+        if line_end < 0:
+            return loads(frame.decode())
+        text = str(memoryview(frame)[line_end + 1 :], "utf-8")  # a slice of bytes would be another copy
+        return {**loads(frame[:line_end].decode()), "text": text}
     except ValueError:
         return None

@@ -1,6 +1,7 @@
 """Values that are too large for a frame. They arrive in pieces, one value after another, before their step."""
 
 import re
+from gc import disable, enable, isenabled  # names that the program may replace
 
 from ..errors import CellStop
 from ..original_builtins import lazy_import
@@ -50,7 +51,7 @@ class IncomingValue:
         self.is_complete = True
         try:
             if self.problem is None:
-                self.value = loads(self._take_text())
+                self.value = _parse(self._take_text())
         except MemoryError:
             self.fail(OUT_OF_MEMORY)
         except (RecursionError, ValueError) as problem:
@@ -134,7 +135,7 @@ class IncomingValues:
     def _copy(self, value):
         """Returns a copy. Two calls may have the same result, and code that changes one must not change the other."""
         try:
-            value.value = loads(dumps(value.value))
+            value.value = _parse(dumps(value.value))
         except MemoryError:
             value.fail("a second copy does not fit in the sandbox's memory")
 
@@ -144,6 +145,17 @@ class IncomingValues:
         for value in live:
             value.fail(OUT_OF_MEMORY)
         return bool(live)
+
+
+def _parse(text):
+    """Parses a value. The garbage collector would search the growing value again and again, and find nothing."""
+    was_enabled = isenabled()
+    disable()
+    try:
+        return loads(text)
+    finally:
+        if was_enabled:
+            enable()
 
 
 def new_sha256():

@@ -19,9 +19,8 @@ An activity may execute several steps before they are recorded. When its attempt
 again, with lower fences: so the results of steps that are not recorded yet are kept (`KeptResults`).
 """
 
-import platform
+import sys
 
-from ..files import send_part
 from ..original_builtins import lazy_import
 from .incoming_values import IncomingValues
 from .kept_results import KeptResults
@@ -71,7 +70,7 @@ class StepProtocol:
         """Begins the step and returns True when it is the expected one. Answers every other step."""
         kind, number = frame["type"], frame["step"]
         if kind == "read_file" and expected_type == "cell":
-            send_part(self.channel, frame)
+            lazy_import("ptc_runner.files").send_part(self.channel, frame)  # elsewhere the dispatcher has the files
             return False
         if kind == "file":  # a cell that is suspended stays so
             expected_type = "file"
@@ -141,7 +140,7 @@ class StepProtocol:
         self.values.memory_bytes = limits["memory_bytes"]
         self.session.configure(frame, is_first=self.session_id is None)
         self.session_id = frame["session"]
-        language = f"Python {platform.python_version()}"
+        language = f"Python {sys.version.split()[0]}"
         identity = {"session": self.session_id, "step": self.number, "language": language}
         self.channel.send({"type": "ready", "protocol": PROTOCOL, **identity})
 

@@ -39,18 +39,18 @@ async function runUntilSuspended(): Promise<number> {
 
 const digestOf = (number: number): string => `digest ${number}`
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const sha256 = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex')
 
 function valueChunks(value: JsonValue, attempt = 1, fence: Fence = [1, step, attempt]) {
-  const text = JSON.stringify(value)
+  const text = Buffer.from(JSON.stringify(value))
   const middle = Math.floor(text.length / 2)
   const part = { type: 'value', fence, value: sha256(text) } as const
   return {
     ref: part.value,
-    first: () => client.send({ ...part, piece: 0, text: text.slice(0, middle), last: false }),
-    second: () => client.send({ ...part, piece: 1, text: text.slice(middle), last: true }),
-    other: () => client.send({ ...part, piece: 1, text: 'x'.repeat(text.length - middle), last: true }),
-    later: () => client.send({ ...part, piece: 2, text: '', last: true }),
+    first: () => client.send({ ...part, piece: 0, text: text.subarray(0, middle), last: false }),
+    second: () => client.send({ ...part, piece: 1, text: text.subarray(middle), last: true }),
+    other: () => client.send({ ...part, piece: 1, text: Buffer.alloc(text.length - middle, 'x'), last: true }),
+    later: () => client.send({ ...part, piece: 2, text: Buffer.alloc(0), last: true }),
   }
 }
 
@@ -138,6 +138,11 @@ test('mixed parts of two frames are skipped', async () => {
   const { ref, first, second } = valueChunks([true])
   await connection.send(Buffer.from([0, 0, 0, 9, ...Buffer.from('{"type":"')]))
   await connection.send(Buffer.from([0, 0, 0, 0, 0, 1, ...Buffer.from('rest of a frame')]))
+  // Two long frames that end early. The runner has searched the start of the first one when the second one begins.
+  for (const rest of ['value"', 'x'.repeat(100_000)]) {
+    await connection.send(Buffer.from([0, 16, 0, 0, ...Buffer.from('{"type":"')]))
+    await connection.send(Buffer.from(rest))
+  }
   await first()
   await second()
   await deliver(call, ref)
@@ -148,7 +153,7 @@ test('a value that is not JSON ends the cell, and the session continues', async 
   const call = await runUntilSuspended()
   const text = '[1,'
   const part = { type: 'value', fence: [1, step, 1], value: sha256(text) } as const
-  await client.send({ ...part, piece: 0, text, last: true })
+  await client.send({ ...part, piece: 0, text: Buffer.from(text), last: true })
   await deliver(call, part.value)
   expect(await client.readResponse()).toMatchObject({ type: 'failed', kind: 'limit_exceeded' })
   const next = await runUntilSuspended()

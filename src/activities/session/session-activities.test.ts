@@ -96,7 +96,8 @@ describe('session.open', () => {
     const step: Step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: 'x' } }
     const firstStep = { step, outputLimit: 1_000, ...(isLastCell && { isLastCell }) }
     const environment = new MockActivityEnvironment({ attempt })
-    const result = (await environment.run(() => activity({ ...input, firstStep }))) as OpenedSession
+    const opening = () => activity({ ...input, firstStep })
+    const result = await environment.run<[], OpenedSession, typeof opening>(opening)
     return { result, sent, closed, chosen }
   }
   interface Sent {

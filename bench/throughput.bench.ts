@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Deferred, deferred } from '../dist/common/async/deferred.js'
 import { benchmark } from './support/benchmark.js'
 import { groupCpuMs, processCpuMs } from './support/cpu.js'
-import { interleaved, ratios, type ResultRow } from './support/measure.js'
+import { interleaved, pairsOf, type ResultRow } from './support/measure.js'
 import { outputOf, startProgram } from './support/programs.js'
 import { bareQueue, startServer } from './support/stack.js'
 import { startToolService } from './support/tool-service.js'
@@ -106,23 +106,12 @@ await benchmark('throughput', async (context) => {
   const rows: ResultRow[] = []
   for (const count of runsAtOnce) {
     progress(`${repetitions} repetitions of ${count} runs at once, ${calls} calls each`)
-    rows.push(...rowsOf(`${count} runs`, await interleaved(repetitions, sides(count))))
+    const pair = pairsOf(`${count} runs`, await interleaved(repetitions, sides(count)))
+    rows.push(
+      ...pair('perSecond', 'calls', '/s', { targetAtLeast: 0.85 }),
+      ...pair('workerMs', 'CPU of the worker, a call', 'ms', { target: 1.5 }),
+      ...pair('serverMs', 'CPU of the server, a call', 'ms', { target: 1.2 }),
+    )
   }
   return rows
 })
-
-function rowsOf(what: string, { bare, code }: Readonly<Record<'bare' | 'code', readonly Throughput[]>>): ResultRow[] {
-  const pair = (quantity: keyof Throughput, name: string, unit: 'ms' | '/s', target: Partial<ResultRow>) => {
-    const [bareSamples, codeSamples] = [bare.map((one) => one[quantity]), code.map((one) => one[quantity])]
-    return [
-      { name: `${what}, bare: ${name}`, unit, samples: bareSamples },
-      { name: `${what}, code: ${name}`, unit, samples: codeSamples },
-      { name: `${what}, ${name}: code / bare`, unit: 'x', samples: ratios(codeSamples, bareSamples), ...target },
-    ] as const
-  }
-  return [
-    ...pair('perSecond', 'calls', '/s', { targetAtLeast: 0.85 }),
-    ...pair('workerMs', 'CPU of the worker, a call', 'ms', { target: 1.5 }),
-    ...pair('serverMs', 'CPU of the server, a call', 'ms', { target: 1.2 }),
-  ]
-}

@@ -75,6 +75,30 @@ export function ratios(samples: readonly number[], reference: readonly number[])
   return samples.map((sample, repetition) => sample / (reference[repetition] ?? Number.NaN))
 }
 
+/**
+ * Returns a function that makes the rows of one quantity: bare, code, and their ratio.
+ *
+ * @param what the beginning of the names of the rows
+ */
+export function pairsOf<Sample extends Readonly<Record<keyof Sample, number>>>(
+  what: string,
+  { bare, code }: Readonly<Record<'bare' | 'code', readonly Sample[]>>,
+) {
+  return (
+    quantity: keyof Sample,
+    name: string,
+    unit: Unit,
+    target: Pick<ResultRow, 'target' | 'targetAtLeast'>,
+  ): readonly ResultRow[] => {
+    const [bareSamples, codeSamples] = [bare.map((one) => one[quantity]), code.map((one) => one[quantity])]
+    return [
+      { name: `${what}, bare: ${name}`, unit, samples: bareSamples },
+      { name: `${what}, code: ${name}`, unit, samples: codeSamples },
+      { name: `${what}, ${name}: code / bare`, unit: 'x', samples: ratios(codeSamples, bareSamples), ...target },
+    ]
+  }
+}
+
 /** Duration of `work` in milliseconds. */
 export async function timeMs(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()

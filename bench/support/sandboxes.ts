@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { defaultLimits, type Limits } from '../../dist/common/run/limits.js'
 import type { BackendName } from '../../src/common/run/run-config.js'
 import type { SessionRef } from '../../dist/common/session/session.js'
@@ -90,4 +91,11 @@ const rejectValues: ReadValue = () => {
 export async function runCell(session: BenchSession, source: string): Promise<void> {
   const result = await session.executeStep({ type: 'cell', cell: 1, source })
   if (result.type !== 'completed') throw new Error(`the measured cell did not complete: ${JSON.stringify(result)}`)
+}
+
+/** Waits until the daemon has no sandbox of these workflows. */
+export async function waitUntilRemoved(workflowIds: ReadonlySet<string>): Promise<void> {
+  const backend = createDockerBackend()
+  while ((await backend.listSandboxes()).some(({ workflowId }) => workflowIds.has(workflowId))) await pause(20)
+  await backend.close()
 }

@@ -23,7 +23,7 @@ import type { RunConfiguration } from '../config/run/resolve-run.js'
 import { announceClientCall, announcePause, auditCallEvent } from './announce.js'
 import type { EventSinks } from './observe.js'
 import type { ActivityParts } from './run-activity.js'
-import { executeStep, type StepExecutor } from './session/execute-step.js'
+import { executeStep, type StepParts } from './session/execute-step.js'
 import { FollowUps } from './session/follow-ups.js'
 import {
   closeSession,
@@ -91,7 +91,7 @@ export function modelActivities(parts: ModelParts) {
 }
 
 /** The activities of role `sandbox`: some run on any host, others on the host of the session. */
-export function sandboxActivities(parts: SandboxParts & StepExecutor & { readonly followUps: FollowUps }) {
+export function sandboxActivities(parts: SandboxParts & StepParts) {
   return {
     anyHost: { [activityNames.openSession]: openSession(parts) },
     ownHost: {

@@ -1,9 +1,11 @@
+import { withTimeLimit } from '../../common/async/abort.js'
 import { defined } from '../../common/defined.js'
 import { type ValueRef, refOf } from '../../common/json/external-value.js'
 import { failpoint } from '../../common/failpoint.js'
 import type {
   DescribedStepResult,
   ExecuteStepInput,
+  ExecuteStepResult,
   FollowUpStep,
   StepActivityResult,
   StepInput,
@@ -13,7 +15,9 @@ import type { AttachOptions, SessionHost } from '../../sandbox/session/session-h
 import type { NetworkAccess } from '../../sandbox/network/access.js'
 import { type ActivityScope, runActivity, type ActivityParts } from '../run-activity.js'
 import { loadRunTools, loadSignatures } from '../../tools/sources/tool-set.js'
+import { closeIfEnded } from './close-ended.js'
 import { describeStepResult } from './describe-step-result.js'
+import { followUpAttempt } from './follow-up-sequence.js'
 import type { FollowUps } from './follow-ups.js'
 import { networkAccess, type NetworkParts } from './network-access.js'
 import { observeStep } from './observe-step.js'
@@ -28,39 +32,89 @@ export interface StepExecutor extends ActivityParts, NetworkParts {
   readonly host: SessionHost
 }
 
+/** The parts of a worker for the activities that execute steps. */
+export type StepParts = StepExecutor & { readonly followUps: FollowUps }
+
 /**
  * Activity `session.step`: repeats the recorded steps of a rebuild, then executes the new step and the follow-up steps.
  */
-export function executeStep(parts: StepExecutor & { readonly followUps: FollowUps }) {
-  const { host, registry, values, followUps } = parts
+export function executeStep(parts: StepParts) {
   return (input: ExecuteStepInput): Promise<StepActivityResult> =>
     runActivity(async (scope) => {
       failpoint('step.begins')
       // An attempt that was lost has executed the step, and made calls with effects.
       if (scope.storedResult !== undefined) return scope.storedResult as StepActivityResult
-      const { session, tools, recorded, step, outputLimit, limits, localCalls, requester } = input
-      const runTools = await loadRunTools(registry, tools, values, scope.signal)
-      const describeOptions = { ...runTools, values, limits, signal: scope.signal }
-      const signatures = await loadSignatures(tools, registry, values, scope.signal)
-      const attachOptions: AttachOptions = { limits, ...defined({ tools: signatures }) }
-      const network = await networkAccess(parts, input, { ...scope, requester })
-      const sendStep = createStepSender(parts, session, attachOptions, network, scope)
-      const rebuild = { host, session, attachOptions, describeOptions, scope, sendStep }
-      const failure = recorded && (await rebuildSession(rebuild, recorded))
-      if (failure !== undefined) return failure
-      if (step === null) return { type: 'rebuilt' }
-      const result = await observeStep(
-        parts,
-        { session, step, localCalls },
-        { ...scope, requester },
-        {
-          execute: (onPrinted) => sendStep(step, onPrinted),
-          describe: (executed) => describeStepResult(executed, describeOptions, outputLimit),
-        },
-      )
-      failpoint('step.ends')
-      return withFollowUps(result, await followUps.afterStep(input, result, scope))
+      const result = await executeSteps(parts, input, scope)
+      if (input.step === null || !isExecuted(result)) return result
+      return withFollowUps(result, await parts.followUps.afterStep(input, result, scope))
     })
+}
+
+/**
+ * Milliseconds after which the opening of a session ends without the result of its first step. The step continues, and
+ * may be interrupted from then on. A new sandbox starts its interpreter in this time.
+ */
+const maxFirstStepMs = 2_000
+
+/**
+ * Executes the first step in the activity that has opened the session. Never rejects.
+ *
+ * @returns undefined when the step has not ended, or failed: the workflow requests it again, and joins it or gets the
+ *   error
+ */
+export async function executeFirstStep(
+  parts: StepParts,
+  input: ExecuteStepInput,
+  scope: ActivityScope,
+): Promise<DescribedStepResult | undefined> {
+  // A lost attempt may have executed it. The result is then that of `session.step`, whose attempts are newer.
+  if (scope.attempt > 1) return undefined
+  try {
+    failpoint('step.begins')
+    const result = await withTimeLimit(scope.signal, maxFirstStepMs, (signal) =>
+      executeSteps(parts, input, { ...scope, signal, attempt: followUpAttempt }),
+    )
+    if (!isExecuted(result)) return undefined
+    // The process knows the session from then on, and executes the steps after its calls.
+    await parts.followUps.afterStep(input, result, scope)
+    return result
+  } catch {
+    return undefined
+  }
+}
+
+function isExecuted(result: ExecuteStepResult): result is DescribedStepResult {
+  return result.type !== 'rebuilt' && result.type !== 'restore_failed' && result.type !== 'diverged'
+}
+
+async function executeSteps(
+  parts: StepExecutor,
+  input: ExecuteStepInput,
+  scope: ActivityScope,
+): Promise<ExecuteStepResult> {
+  const { host, registry, values } = parts
+  const { session, tools, recorded, step, outputLimit, limits, localCalls, isLastCell, requester } = input
+  const runTools = await loadRunTools(registry, tools, values, scope.signal)
+  const describeOptions = { ...runTools, values, limits, signal: scope.signal }
+  const signatures = await loadSignatures(tools, registry, values, scope.signal)
+  const attachOptions: AttachOptions = { limits, ...defined({ tools: signatures }) }
+  const network = await networkAccess(parts, input, { ...scope, requester })
+  const sendStep = createStepSender(parts, session, attachOptions, network, scope)
+  const rebuild = { host, session, attachOptions, describeOptions, scope, sendStep }
+  const failure = recorded && (await rebuildSession(rebuild, recorded))
+  if (failure !== undefined) return failure
+  if (step === null) return { type: 'rebuilt' }
+  const result = await observeStep(
+    parts,
+    { session, step, localCalls },
+    { ...scope, requester },
+    {
+      execute: (onPrinted) => sendStep(step, onPrinted),
+      describe: (executed) => describeStepResult(executed, describeOptions, outputLimit),
+    },
+  )
+  failpoint('step.ends')
+  return isLastCell ? closeIfEnded(host, session, result, scope) : result
 }
 
 function withFollowUps(result: DescribedStepResult, followUps: readonly FollowUpStep[]): StepActivityResult {

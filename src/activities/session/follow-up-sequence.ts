@@ -30,6 +30,7 @@ import type { ActivityScope, ActivityParts } from '../run-activity.js'
 import { findRunTools } from '../../tools/sources/tool-set.js'
 import type { EventSinks } from '../observe.js'
 import { measureCall, observeCall } from '../tool-call/observe-call.js'
+import { closeIfEnded } from './close-ended.js'
 import { type DescribeOptions, describeStepResult } from './describe-step-result.js'
 import { observeStep } from './observe-step.js'
 
@@ -43,9 +44,10 @@ const maxStoredBytes = 32_000
 const maxConcurrentCalls = 100
 
 /**
- * Attempt number of a follow-up step. Attempts on the host's task queue are newer, because their numbers begin with 1.
+ * Attempt number of a follow-up step, and of a first step in the activity that opens its session. Attempts on the
+ * host's task queue are newer, because their numbers begin with 1.
  */
-const followUpAttempt = 0
+export const followUpAttempt = 0
 
 /** Shorter durations are not recorded. */
 const minTookMs = 10
@@ -76,7 +78,7 @@ interface FollowUpStart {
 }
 
 /** The common parts of all steps of a session. */
-export interface SessionRequest extends Pick<ExecuteStepInput, 'session' | 'tools' | 'limits'> {
+export interface SessionRequest extends Pick<ExecuteStepInput, 'session' | 'tools' | 'limits' | 'isLastCell'> {
   readonly allowance: LocalCallAllowance
 }
 
@@ -210,7 +212,7 @@ export class FollowUpSequence {
 
   async #executeStep(results: readonly DeliveredResult[]): Promise<FollowUpStep> {
     const { host } = this.#executor
-    const { session } = this.#request
+    const { session, isLastCell } = this.#request
     const number = this.#step
     this.#step += 1
     const elapsed = this.#scope.elapsedMs()
@@ -223,11 +225,12 @@ export class FollowUpSequence {
       if (executed === undefined) return { number, ...times, results }
       const limit = Math.max(this.#outputLimit, minOutputCharacters)
       const observed = { session, step, localCalls: this.#request.allowance }
-      const result = await observeStep(this.#executor, observed, this.#origin, {
+      const described = await observeStep(this.#executor, observed, this.#origin, {
         execute: () => Promise.resolve(executed),
         describe: () => describeStepResult(executed, this.#describeOptions, limit),
       })
       failpoint('step.ends')
+      const result = isLastCell ? await closeIfEnded(host, session, described, this.#scope) : described
       this.#outputLimit -= outputLength(result)
       const tookMs = Math.round(this.#scope.elapsedMs() - elapsed)
       return { number, ...times, results, result, ...(tookMs < minTookMs ? {} : { tookMs }) }

@@ -1,6 +1,7 @@
 import { capturedCharacters } from '../../common/run/limits.js'
 import { withTimeLimit } from '../../common/async/abort.js'
 import type { FollowedCall, FollowUpInput, ToolActivityInput } from '../../common/calls/call-activities.js'
+import { defined } from '../../common/defined.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { SessionRef } from '../../common/session/session.js'
 import type { DescribedStepResult, ExecuteStepInput, FollowUpStep } from '../../common/session/steps.js'
@@ -30,7 +31,8 @@ const maxRemembered = 10_000
  *    workflow, which then has recorded the results on which they depend.
  * 2. A follow-up step never fails its activity. The workflow does the missing work by ordinary activities: it requests
  *    the step again and joins it, or gets the recorded result.
- * 3. An activity takes at most half a second longer (`maxFollowUpMs`), and until the effects that have begun have ended.
+ * 3. An activity takes at most half a second longer (`maxFollowUpMs`), and until the effects that have begun have ended,
+ *    and a sandbox is removed that is no longer needed (`close-ended.ts`).
  */
 export class FollowUps {
   readonly #executor: FollowUpExecutor
@@ -42,14 +44,14 @@ export class FollowUps {
 
   /** Executes the steps after a step. */
   async afterStep(
-    { session, tools, limits, step, localCalls: allowance, outputLimit }: ExecuteStepInput,
+    { session, tools, limits, step, localCalls: allowance, isLastCell, outputLimit }: ExecuteStepInput,
     result: DescribedStepResult,
     scope: FollowUpScope,
   ): Promise<readonly FollowUpStep[]> {
     // Tools of the run's own source are never local.
     if (step === null || allowance === undefined || tools.source !== undefined) return []
     const { signatures: _, ...toolSet } = tools
-    const request = { session, tools: toolSet, limits, allowance }
+    const request = { session, tools: toolSet, limits, allowance, ...defined({ isLastCell }) }
     this.#remember(request)
     const { number, now } = step
     // The history does not have the result of this step yet: if this attempt is lost, the step is requested again.

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { tool } from '../../../test/support/tools.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultLimits } from '../../common/run/limits.js'
-import type { SessionRef } from '../../common/session/session.js'
+import type { OpenedSession, SessionRef } from '../../common/session/session.js'
 import type { SnapshotResult } from '../../common/session/snapshots.js'
 import type { RecordedStep, Step, StepResult } from '../../common/session/steps.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
@@ -35,6 +35,10 @@ function openValues() {
 /** A host with only these methods. */
 const hostOf = (methods: Partial<SessionHost>): SessionHost => methods as SessionHost
 
+const noFollowUps = { afterStep: () => Promise.resolve([]) } as unknown as FollowUps
+
+const network = { credentials: new Credentials(), namespace: 'default' }
+
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => 'no failure',
@@ -57,6 +61,8 @@ describe('session.open', () => {
       host,
       registry,
       values: openValues().values,
+      followUps: noFollowUps,
+      ...network,
       hostQueueOf: (backend) => `queue.host.${backend}`,
     })
     const result: unknown = await new MockActivityEnvironment().run(() => activity(input))
@@ -67,6 +73,71 @@ describe('session.open', () => {
       hostQueue: 'queue.host.docker',
     })
     expect(opened).toMatchObject({ workflowId: 'test', language: 'python', limits, tools: registry.signatures() })
+  })
+
+  /** Opens a session with a first step. The host executes steps with `execute`, and records them. */
+  async function openWithStep(execute: (signal: AbortSignal) => Promise<StepResult>, attempt = 1, isLastCell?: true) {
+    const chosen: SessionRef = { ...session, epoch: 1, backend: 'wasm' }
+    const sent: unknown[] = []
+    const closed: SessionRef[] = []
+    const host = hostOf({
+      open: () => Promise.resolve({ session: chosen, description: 'container', supportsCheckpoint: false }),
+      executeStep: (ref: SessionRef, { number }: { readonly number: number }, _attach: unknown, options: Sent) => {
+        sent.push([ref, number, options.attempt])
+        return execute(options.signal)
+      },
+      close: (ref) => {
+        closed.push(ref)
+        return Promise.resolve()
+      },
+    })
+    const parts = { host, registry, values: openValues().values, followUps: noFollowUps, ...network }
+    const activity = openSession({ ...parts, hostQueueOf: (backend) => `queue.host.${backend}` })
+    const step: Step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: 'x' } }
+    const firstStep = { step, outputLimit: 1_000, ...(isLastCell && { isLastCell }) }
+    const environment = new MockActivityEnvironment({ attempt })
+    const opening = () => activity({ ...input, firstStep })
+    const result = await environment.run<[], OpenedSession, typeof opening>(opening)
+    return { result, sent, closed, chosen }
+  }
+  interface Sent {
+    readonly attempt: number
+    readonly signal: AbortSignal
+  }
+  const printed: StepResult = { type: 'completed', output: 'done' }
+
+  it('session.open executes the first step with an older fence than session.step', async () => {
+    const { result, sent, closed, chosen } = await openWithStep(() => Promise.resolve(printed))
+    expect(result).toMatchObject({ session: chosen, firstStep: printed })
+    expect(sent).toEqual([[chosen, 1, 0]])
+    expect(closed).toEqual([])
+  })
+
+  it('session.open removes the sandbox after the last cell, unless its files are still to be read', async () => {
+    const { result, closed, chosen } = await openWithStep(() => Promise.resolve(printed), 1, true)
+    expect(result).toMatchObject({ firstStep: { ...printed, closed: true } })
+    expect(closed).toEqual([chosen])
+    const files = [{ path: '/tmp/out/a', bytes: 1, mtime: 0 }] as unknown as NonNullable<typeof printed.files>
+    const withFiles = await openWithStep(() => Promise.resolve({ ...printed, files }), 1, true)
+    expect(withFiles.result.firstStep).not.toHaveProperty('closed')
+    expect(withFiles.closed).toEqual([])
+  })
+
+  it('session.open returns without the first step when it takes long, fails, or may have been executed', async () => {
+    const untilAborted = (signal: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      })
+    const fail = () => Promise.reject(new PtcError('VALUE_STORE_UNAVAILABLE', 'no store'))
+    for (const execute of [untilAborted, fail]) {
+      const { result, sent } = await openWithStep(execute)
+      expect(result).toMatchObject({ description: 'container' })
+      expect(result).not.toHaveProperty('firstStep')
+      expect(sent).toHaveLength(1)
+    }
+    const { result, sent } = await openWithStep(() => Promise.resolve(printed), 2)
+    expect(result).not.toHaveProperty('firstStep')
+    expect(sent).toEqual([])
   })
 })
 
@@ -157,8 +228,6 @@ describe('session.snapshot', () => {
   })
 })
 
-const noFollowUps = { afterStep: () => Promise.resolve([]) } as unknown as FollowUps
-
 describe('session.step', () => {
   const completed: StepResult = { type: 'completed', output: 'done' }
   const suspended: StepResult = {
@@ -191,7 +260,6 @@ describe('session.step', () => {
         return remaining.shift() ?? completed
       },
     })
-    const network = { credentials: new Credentials(), namespace: 'default' }
     const activity = executeStep({ host, registry, values: openValues().values, followUps: noFollowUps, ...network })
     const journal = recorded && { recorded: { log: null, latest: recorded } }
     const result: Promise<unknown> = environment.run(() =>

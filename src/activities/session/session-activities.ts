@@ -5,6 +5,7 @@ import { failpoint } from '../../common/failpoint.js'
 import { memoKeys, workflowNames } from '../../common/names.js'
 import { metrics } from '../../common/telemetry/metrics.js'
 import { PtcError } from '../../common/errors.js'
+import { pickStepLimits } from '../../common/run/limits.js'
 import type { BackendName } from '../../common/run/run-config.js'
 import {
   type InterruptInput,
@@ -16,6 +17,7 @@ import {
 } from '../../common/session/session.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import { runActivity, type ActivityParts } from '../run-activity.js'
+import { executeFirstStep, type StepParts } from './execute-step.js'
 import { loadFiles } from '../../skills/index.js'
 import { loadSignatures } from '../../tools/sources/tool-set.js'
 import type { StartSessionInput } from '../../common/session/shared-cells.js'
@@ -29,8 +31,12 @@ export interface SandboxParts extends ActivityParts, HostPart {
   readonly hostQueueOf: (backend: BackendName) => string
 }
 
-/** Activity `session.open`: opens a sandbox on any host, and returns the task queue of its backend on that host. */
-export function openSession({ host, registry, values, hostQueueOf }: SandboxParts) {
+/**
+ * Activity `session.open`: opens a sandbox on any host, and returns the task queue of its backend on that host. Executes
+ * the first step of the session as well, if it is short.
+ */
+export function openSession(parts: SandboxParts & StepParts) {
+  const { host, registry, values, hostQueueOf } = parts
   return ({
     session,
     language,
@@ -40,9 +46,11 @@ export function openSession({ host, registry, values, hostQueueOf }: SandboxPart
     network,
     image: choice,
     pinnedImage: pinned,
+    firstStep,
     reason,
   }: OpenInput): Promise<OpenedSession> =>
-    runActivity(async ({ workflowId, runId, signal }) => {
+    runActivity(async (scope) => {
+      const { workflowId, runId, signal } = scope
       failpoint('open.begins')
       const signatures = await loadSignatures(tools, registry, values, signal)
       const mounted = files.length === 0 ? undefined : await loadFiles(files, values, signal)
@@ -53,7 +61,9 @@ export function openSession({ host, registry, values, hostQueueOf }: SandboxPart
       const { backend } = opened.session
       metrics.add('ptc_session_opens_total', 1, { backend, reason })
       failpoint('open.ends')
-      return { ...opened, hostQueue: hostQueueOf(backend) }
+      const step = firstStep && { ...firstStep, session: opened.session, tools, limits: pickStepLimits(limits) }
+      const result = step && (await executeFirstStep(parts, step, scope))
+      return { ...opened, hostQueue: hostQueueOf(backend), ...defined({ firstStep: result }) }
     })
 }
 

@@ -14,6 +14,7 @@ import type { BackendChoice, ToolSet, ToolSetId } from '../run/run-config.js'
 import type { StoredFile } from '../files/files.js'
 import type { ExternalValue } from '../json/external-value.js'
 import type { RunOptions } from '../run/runs.js'
+import type { DescribedStepResult, NewStep } from './steps.js'
 
 /** Reference to a session. A rebuild keeps the id and uses the next epoch. */
 export interface SessionRef {
@@ -43,6 +44,8 @@ export interface OpenInput {
   readonly pinnedImage?: string
   /** True when the code has a network. Absent: it has none. */
   readonly network?: true
+  /** The first step of the session, which the worker executes as well if it is short. Absent: it executes none. */
+  readonly firstStep?: NewStep
   /** The reason why a sandbox is opened, for readers of the history. */
   readonly reason: 'new' | 'unpark' | 'rebuild'
 }
@@ -59,6 +62,8 @@ export interface OpenedSession {
   readonly supportsCheckpoint: boolean
   /** The immutable id of the image of the sandbox. Absent: the backend has no images. */
   readonly image?: string
+  /** The result of the first step. Absent: it was not executed, or had not ended. A request for the step joins it. */
+  readonly firstStep?: DescribedStepResult
 }
 
 /** Input of activity `session.interrupt`. */

@@ -151,6 +151,8 @@ interface SuspendedResult<Call, Output> extends ProgramResultBase<Output> {
 interface CellEndBase<Output> extends ProgramResultBase<Output>, CellMeasures {
   /** The artifacts that the cell has created or changed. Absent: none. */
   readonly files?: readonly FoundFile[]
+  /** Set when the worker has removed the sandbox afterwards: see `ExecuteStepInput.isLastCell`. */
+  readonly closed?: true
 }
 
 interface CompletedResult<Output> extends CellEndBase<Output> {
@@ -228,10 +230,17 @@ export interface ExecuteStepInput {
   readonly outputLimit: number
   /** Absent: the worker executes no follow-up step. */
   readonly localCalls?: LocalCallAllowance
+  /** True when the worker may remove the sandbox at the end of the cell. Absent: it must not. */
+  readonly isLastCell?: true
   /** Absent: the context of the run has no requester. */
   readonly requester?: Requester
   /** Absent: the code has no network. */
   readonly network?: StepNetwork
+}
+
+/** A step for a worker that has the session, its tools and its limits from elsewhere. */
+export type NewStep = Pick<ExecuteStepInput, 'outputLimit' | 'localCalls' | 'isLastCell' | 'requester' | 'network'> & {
+  readonly step: Step
 }
 
 /** The calls of local tools that a worker may make by itself, for a program that waits only for these calls. */

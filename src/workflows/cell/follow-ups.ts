@@ -2,14 +2,19 @@ import { defined } from '../../common/defined.js'
 import type { DescribedCall, LocalCallAllowance } from '../../common/session/steps.js'
 import { executionOfCalls } from '../../common/calls/call-identity.js'
 import { callerIdentity } from '../../common/calls/calls.js'
-import type { PreparedFollowUp } from '../session/follow-up-queue.js'
+import type { PreparedFollowUp, StepLimit } from '../session/follow-up-queue.js'
 import type { CellState, CodeRuntime } from './code-runtime.js'
 
-/**
- * Returns the local calls that the worker of the next step may make by itself; undefined when the program waits for a
- * call.
- */
-export function localCallAllowance(runtime: CodeRuntime, cell: CellState): LocalCallAllowance | undefined {
+/** Returns what the worker of the next step may do by itself: make local calls, and remove the sandbox at the end. */
+export function allowancesOfStep(runtime: CodeRuntime, cell: CellState): Pick<StepLimit, 'localCalls' | 'isLastCell'> {
+  const { run, hasMoreCells } = runtime
+  // The artifacts of a run with files are read after its cell.
+  const isLastCell = hasMoreCells || run.config.files ? undefined : true
+  return { localCalls: localCallAllowance(runtime, cell), isLastCell }
+}
+
+/** Returns the allowance for local calls; undefined when the program waits for a call. */
+function localCallAllowance(runtime: CodeRuntime, cell: CellState): LocalCallAllowance | undefined {
   const { run, pendingCalls } = runtime
   if (pendingCalls.size > 0) return undefined
   const firstExecutionRunId = executionOfCalls(run.identity)

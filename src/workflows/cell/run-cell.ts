@@ -47,7 +47,7 @@ import { keepArtifacts, returnsFile, writeFiles, writeReturnedFiles } from './ce
 import { languageOfStep } from './cell-language.js'
 import { type CellState, dropCell, startIdle, type CodeRuntime, waitForResultsOrTimer } from './code-runtime.js'
 import type { CellCall } from './pending-calls.js'
-import { localCallAllowance, prepareFollowUp } from './follow-ups.js'
+import { allowancesOfStep, prepareFollowUp } from './follow-ups.js'
 import { OutputBuffer } from './output-buffer.js'
 import { metrics } from '../temporal/metrics.js'
 import type { PreparedFollowUp } from '../session/follow-up-queue.js'
@@ -221,7 +221,7 @@ async function runToCompletion(runtime: CodeRuntime, state: CellState, first: St
         if (session.interruption.isRequested) return stop('stopped', interruptedMessage)
         input = written
       }
-      const limit = { outputLimit: outputLimit(), localCalls: localCallAllowance(runtime, cell) }
+      const limit = { outputLimit: outputLimit(), ...allowancesOfStep(runtime, cell) }
       const result = await session.executeStep(input, limit)
       // The code must not lose time because no worker had the backend.
       cell = { ...cell, deadline: cell.deadline + session.openingMs - openingMs }

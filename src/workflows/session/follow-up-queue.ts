@@ -10,6 +10,8 @@ export interface StepLimit {
   readonly outputLimit: number
   /** Undefined: no follow-up steps. */
   readonly localCalls?: LocalCallAllowance | undefined
+  /** True: the worker may remove the sandbox at the end of the cell. */
+  readonly isLastCell?: true | undefined
 }
 
 /** A step that the worker of a call may execute. */

@@ -1,12 +1,11 @@
-import { ActivityFailure, CancellationScope, condition, TimeoutFailure } from '@temporalio/workflow'
+import { ActivityFailure, CancellationScope, condition } from '@temporalio/workflow'
 import { callerIdentity } from '../../common/calls/calls.js'
-import { readStoredResult } from '../../common/calls/stored-result.js'
 import { defined } from '../../common/defined.js'
 import { filesService, type FoundFile, type StoreFilesResult } from '../../common/files/files.js'
 import { pickStepLimits } from '../../common/run/limits.js'
 import { requesterOf } from '../../common/run/requester.js'
 import type { BackendChoice, RunConfig } from '../../common/run/run-config.js'
-import type { ExecuteStepInput, StepActivityResult } from '../../common/session/steps.js'
+import type { DescribedStepResult, ExecuteStepInput, NewStep, StepActivityResult } from '../../common/session/steps.js'
 import type { OpenedSession, OpenInput, SessionRef, SessionTools } from '../../common/session/session.js'
 import { showOpening } from '../run/progress.js'
 import type { Run } from '../run/run.js'
@@ -14,7 +13,12 @@ import * as activities from '../temporal/activities.js'
 import { hasFailedWith } from '../temporal/failures.js'
 import { metrics } from '../temporal/metrics.js'
 import { bytesOfFiles, externalBytes, payloadBytes } from '../run/stored-bytes.js'
+import { describeOpen } from './describe.js'
+import { hostLossReason, lossCause, storedResultOf } from './losses.js'
 import { hostQueueOf, type SandboxEvent, type SandboxState, transition } from './sandbox-state.js'
+
+/** A step, without what the run says about every step. */
+export type RequestedStep = Omit<NewStep, 'requester' | 'network'>
 
 export interface SerializedSandbox {
   readonly ref: SessionRef
@@ -78,8 +82,13 @@ export class Sandbox {
     return this.#openingMs
   }
 
-  /** Opens a new sandbox, with the next epoch, on any host that has the backend. Waits for such a host. */
-  async open(): Promise<void> {
+  /**
+   * Opens a new sandbox, with the next epoch, on any host that has the backend. Waits for such a host.
+   *
+   * @param first the first step of the session, which the host executes in the same activity if it is short
+   * @returns the result of the first step; undefined when it must be requested
+   */
+  async open(first?: RequestedStep): Promise<DescribedStepResult | undefined> {
     const isParked = this.#state.type === 'parked'
     this.#ref = { ...this.#ref, epoch: this.#ref.epoch + 1 }
     const { language, limits, image } = this.#config
@@ -97,13 +106,20 @@ export class Sandbox {
       ...withFiles,
       ...withImage,
       ...withNetwork,
+      ...(first && { firstStep: this.#withRunData(first) }),
       reason,
     } as const
-    const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked))
+    const opened = await this.#openWhenUp(input, describeOpen(this.#ref, isParked, first?.step))
     const { session, hostQueue, supportsCheckpoint } = opened
     this.#ref = { ...this.#ref, backend: session.backend }
     this.#image = opened.image ?? this.#image
     this.#apply({ type: 'opened', hostQueue, supportsCheckpoint })
+    const { firstStep } = opened
+    if (!firstStep) return undefined
+    this.#run.addStoredBytes(payloadBytes(input.firstStep))
+    this.#countResult(firstStep)
+    this.#apply({ type: 'stepped' })
+    return firstStep
   }
 
   async #openWhenUp(input: OpenInput, summary: string): Promise<OpenedSession> {
@@ -143,16 +159,7 @@ export class Sandbox {
   ): Promise<StepActivityResult> {
     const hasStubs = this.#state.type === 'open' && this.#state.hasStubs
     const limits = pickStepLimits(this.#config.limits)
-    const requester = requesterOf(this.#config.context)
-    const { network } = this.#config
-    const ofNetwork = network && { rules: network.rules, ...callerIdentity(this.#config) }
-    const request = {
-      session: this.#ref,
-      tools: this.#tools(hasStubs),
-      limits,
-      ...input,
-      ...defined({ requester, network: ofNetwork }),
-    }
+    const request = { session: this.#ref, tools: this.#tools(hasStubs), limits, ...this.#withRunData(input) }
     this.#run.addStoredBytes(payloadBytes(request))
     try {
       const result = await activities.executeStep(request, this.hostQueue, this.#config.timeouts, summary)
@@ -174,6 +181,14 @@ export class Sandbox {
       this.#countResult(stored)
       return stored
     }
+  }
+
+  /** Adds to the request of a step what the run says about its requester and its network. */
+  #withRunData<Request>(request: Request): Request & Pick<ExecuteStepInput, 'requester' | 'network'> {
+    const requester = requesterOf(this.#config.context)
+    const { network } = this.#config
+    const ofNetwork = network && { rules: network.rules, ...callerIdentity(this.#config) }
+    return { ...request, ...defined({ requester, network: ofNetwork }) }
   }
 
   #countResult(result: StepActivityResult): void {
@@ -210,6 +225,11 @@ export class Sandbox {
     const hostQueue = hostQueueOf(this.#state)
     this.#apply({ type: 'discarded' })
     if (hostQueue !== undefined) await this.#remove(this.#ref, hostQueue, summary)
+  }
+
+  /** Called when its host has removed the sandbox. */
+  forget(): void {
+    this.#apply({ type: 'discarded' })
   }
 
   /** Removes the sandbox when parking has ended. */
@@ -277,38 +297,4 @@ export class Sandbox {
     this.#state = transition(this.#state, event)
     return this.#state
   }
-}
-
-function describeOpen({ epoch, backend }: SessionRef, isParked: boolean): string {
-  if (epoch === 1) return backend === 'auto' ? 'open a session' : `open a session (${backend})`
-  return `${isParked ? 'resume' : 'rebuild'} the session (${epoch})`
-}
-
-/** Returns why the host or its sandboxes count as lost; undefined for every other failure. */
-function hostLossReason(thrown: unknown): string | undefined {
-  if (!(thrown instanceof ActivityFailure)) return undefined
-  const { cause } = thrown
-  // Invariant 2.
-  if (cause instanceof TimeoutFailure) return `the sandbox host does not answer (${cause.timeoutType ?? 'timeout'})`
-  // All retries failed for minutes, so the daemon of the host is unavailable.
-  return hasFailedWith(thrown, 'SANDBOX_UNAVAILABLE', 'SANDBOX_BACKEND_DOWN') ? cause?.message : undefined
-}
-
-/** Returns the result that a lost host has stored with its heartbeats; undefined when there is none. */
-function storedResultOf(thrown: unknown): StepActivityResult | undefined {
-  // A later timeout, of an attempt that no host took, has an earlier one as its cause.
-  for (let cause = thrown; cause instanceof Error; cause = cause.cause) {
-    const stored = cause instanceof TimeoutFailure ? readStoredResult(cause.lastHeartbeatDetails) : undefined
-    if (stored !== undefined) return stored as StepActivityResult
-  }
-  return undefined
-}
-
-export function lossCause({
-  cause,
-  hostUnreachable,
-  fenced: isFenced,
-}: Extract<StepActivityResult, { type: 'lost' }>): string {
-  if (hostUnreachable === true) return 'host_unreachable'
-  return isFenced === true ? 'fenced' : cause
 }

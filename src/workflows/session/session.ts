@@ -14,7 +14,9 @@ import { Interruption } from '../temporal/interruption.js'
 import { metrics } from '../temporal/metrics.js'
 import { FollowUpQueue, type PreparedFollowUp, type QueuedStep, type StepLimit } from './follow-up-queue.js'
 import { Journal, type JournalState } from './journal.js'
-import { lossCause, Sandbox, type SerializedSandbox } from './sandbox.js'
+import { describeStep } from './describe.js'
+import { lossCause } from './losses.js'
+import { type RequestedStep, Sandbox, type SerializedSandbox } from './sandbox.js'
 import { Snapshots, type SnapshotsState } from './snapshots.js'
 
 /**
@@ -130,6 +132,7 @@ export class Session {
         this.#followUps.add((result.followUps ?? []).map((each) => ({ ...each, results: each.results ?? [] })))
         // The interrupt reached the code. If the code continues, it has caught the interrupt.
         if (result.interruptedAfterMs !== undefined) this.interruption.clear()
+        if ('closed' in result && result.closed) this.#sandbox.forget()
         if (this.#journal.shouldExternalize) await this.#externalizeJournal()
         return result
       }
@@ -301,15 +304,17 @@ export class Session {
     return { step: this.#journal.nextStep(input, now - this.#startedAt, waited), executed: undefined }
   }
 
-  async #attemptStep(step: Step, { outputLimit, localCalls }: StepLimit): Promise<StepActivityResult> {
+  async #attemptStep(step: Step, { outputLimit, localCalls, isLastCell }: StepLimit): Promise<StepActivityResult> {
     await this.#snapshots.inProgress
     const isResumed = await this.#sandbox.resume() // invariant 3
+    const request = { step, outputLimit, ...defined({ localCalls, isLastCell }) }
     if (!this.#sandbox.isOpen) {
-      const rebuilt = await this.#openOrRebuild()
+      // The activity that opens a session makes no local calls: an interrupt can't reach the code there.
+      const isFirst = step.input.type === 'cell' && localCalls?.maxCalls === 0
+      const rebuilt = await this.#openOrRebuild(isFirst ? request : undefined)
       if (rebuilt.type !== 'rebuilt') return rebuilt
     }
     const summary = isResumed ? `resume the session: ${describeStep(step)}` : describeStep(step)
-    const request = { step, outputLimit, ...defined({ localCalls }) }
     const send = () => this.#sandbox.executeStep(request, summary)
     const startedAt = Date.now()
     const isStop = step.input.type === 'stop'
@@ -318,9 +323,13 @@ export class Session {
     return result
   }
 
-  /** Opens a new sandbox and repeats the journal in it: from the snapshot, or from the first step when that fails. */
-  async #openOrRebuild(): Promise<StepActivityResult> {
-    const result = await this.#rebuild('')
+  /**
+   * Opens a new sandbox and repeats the journal in it: from the snapshot, or from the first step when that fails.
+   *
+   * @param first the next step. When there is no journal, its result may be returned
+   */
+  async #openOrRebuild(first?: RequestedStep): Promise<StepActivityResult> {
+    const result = await this.#rebuild('', first)
     if (result.type !== 'restore_failed') return result
     await this.#sandbox.discard()
     this.#journal.forgetSnapshot()
@@ -328,12 +337,12 @@ export class Session {
     return this.#rebuild(`; the snapshot was of no use: ${result.reason}`)
   }
 
-  async #rebuild(note: string): Promise<StepActivityResult> {
-    if ((await this.interruption.runCancellable(() => this.#sandbox.open())) === 'interrupted') {
-      return { type: 'lost', cause: 'interrupted', reason: interruptedBeforeStart }
-    }
+  async #rebuild(note: string, first?: RequestedStep): Promise<StepActivityResult> {
     const { length, steps: recorded, stepsToRepeat } = this.#journal
-    if (length === 0) return { type: 'rebuilt' }
+    const ofOpen = length === 0 ? first : undefined
+    const executed = await this.interruption.runCancellable(() => this.#sandbox.open(ofOpen))
+    if (executed === 'interrupted') return { type: 'lost', cause: 'interrupted', reason: interruptedBeforeStart }
+    if (length === 0) return executed ?? { type: 'rebuilt' }
     const before = recorded.snapshot ? `restore the snapshot after ${pluralize(recorded.snapshot.steps, 'step')}, ` : ''
     const summary = toTemporalSummary(`${before}repeat ${pluralize(stepsToRepeat.steps, 'recorded step')}${note}`)
     const input = { recorded, cellsToRepeat: stepsToRepeat.cells, step: null, outputLimit: 0 }
@@ -357,14 +366,3 @@ function withoutCodeRun(result: DivergedResult): DivergedResult {
 }
 
 type DivergedResult = Extract<StepActivityResult, { type: 'diverged' }>
-
-function describeStep({ input }: Step): string {
-  if (input.type === 'cell')
-    return `run cell ${input.cell}${input.language === undefined ? '' : ` in ${input.language}`}`
-  if (input.type === 'stop') return 'stop the cell'
-  if (input.type === 'file')
-    return toTemporalSummary(`write ${input.path}${input.offset > 0 ? ', a further part' : ''}`)
-  return input.results.length === 0
-    ? 'continue: a timer is due'
-    : `continue with ${pluralize(input.results.length, 'result')}`
-}

@@ -10,7 +10,7 @@ import {
   type PendingActivity,
   toMilliseconds,
 } from '../../temporal/event.js'
-import { followUpRecords } from './follow-up-records.js'
+import { firstStepRecord, followUpRecords } from './follow-up-records.js'
 import { ChildCallLog } from './child-call-log.js'
 import { parseActivityInput, parseActivityResult } from './activity-payloads.js'
 import { Decisions } from './decisions.js'
@@ -121,7 +121,8 @@ export class ActivityLog {
     const followUps = followUpRecords(record, value, at, this.#previewCharacters)
     const result = parseActivityResult(record.input, value, this.#previewCharacters)
     record.end = { type: 'completed', at: followUps?.resultAt ?? at, result }
-    this.#records.push(...(followUps?.records ?? []))
+    const first = firstStepRecord(record)
+    this.#records.push(...(first ? [first] : []), ...(followUps?.records ?? []))
   }
 
   /** The result of a step that its host has stored before it was lost. The run has continued with it. */

@@ -72,7 +72,12 @@ export type ActivityInput =
   | { readonly type: 'compaction'; readonly turn: number; readonly tokens: number }
   /** The service of a tool asks the model. */
   | { readonly type: 'sampling' }
-  | { readonly type: 'open'; readonly reason: 'new' | 'unpark' | 'rebuild' }
+  | {
+      readonly type: 'open'
+      readonly reason: 'new' | 'unpark' | 'rebuild'
+      /** Executed by the same activity, if the result has its result. */
+      readonly firstStep?: { readonly number: number; readonly input: StepInput } | undefined
+    }
   /** Checkpoints the sandbox while the run waits. */
   | { readonly type: 'park' }
   /** `step` is null when the activity only replays recorded steps. */
@@ -119,7 +124,12 @@ export type ActivityResult =
     }
   | ({ readonly type: 'compaction' } & CompactionOutcome)
   | ({ readonly type: 'sampling' } & SampledUsage)
-  | { readonly type: 'open'; readonly backend: string; readonly description: string }
+  | {
+      readonly type: 'open'
+      readonly backend: string
+      readonly description: string
+      readonly firstStep?: StepResult
+    }
   | { readonly type: 'step'; readonly result: StepResult }
   | { readonly type: 'park'; readonly isCheckpointed: boolean }
   | ({ readonly type: 'files' } & StoredArtifacts)
@@ -164,7 +174,9 @@ export function parseActivityInput(activity: string, input: unknown, activityId:
     case activityNames.sample:
       return { type: 'sampling' }
     case activityNames.openSession:
-      return parse(shapes.openInput, input, ({ reason }) => ({ type: 'open', reason }))
+      return parse(shapes.openInput, input, ({ reason, firstStep }) => {
+        return { type: 'open', reason, firstStep: firstStep?.step }
+      })
     case activityNames.executeStep:
       return parse(shapes.executeStepInput, input, ({ step, localCalls }) => {
         const followUps = step?.now !== undefined && localCalls ? { now: step.now, ...localCalls } : undefined
@@ -235,10 +247,11 @@ export function parseActivityResult(
     case 'sampling':
       return parse(shapes.sampleResult, value, (data) => ({ type: 'sampling', ...data }))
     case 'open':
-      return parse(shapes.openResult, value, ({ session: { backend }, description }) => ({
+      return parse(shapes.openResult, value, ({ session: { backend }, description, firstStep }) => ({
         type: 'open',
         backend,
         description,
+        ...defined({ firstStep }),
       }))
     case 'step':
       return parse(shapes.stepResult, value, (result) => ({ type: 'step', result }))

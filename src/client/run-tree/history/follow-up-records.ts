@@ -50,6 +50,15 @@ export function followUpRecords(
   return { resultAt: context.startedAt + first.now - (input.type === 'step' ? first.waited : 0), records }
 }
 
+/** Returns the record of the first step of a session, which the activity that opened the session has executed. */
+export function firstStepRecord({ input, end }: Pick<ActivityRecord, 'input' | 'end'>): ActivityRecord | undefined {
+  if (input.type !== 'open' || input.firstStep === undefined || end?.type !== 'completed') return undefined
+  const result = end.result.type === 'open' ? end.result.firstStep : undefined
+  if (result === undefined) return undefined
+  const ofStep = { summary: `step ${input.firstStep.number}`, result: { type: 'step', result } } as const
+  return completedRecord({ type: 'step', step: input.firstStep }, { from: end.at }, ofStep)
+}
+
 /** Returns the records of local calls. A local call lasts from the result of a step to the next step. */
 function localCallRecords(
   { startedAt, turn, cell }: SessionContext,

@@ -186,8 +186,6 @@ export const sampleResult = z.object({ usage, costUsd: z.number().nullable() })
 
 const session = z.object({ epoch: z.number(), backend: z.string() })
 const openReason = z.enum(['new', 'unpark', 'rebuild'])
-export const openInput = z.object({ session, reason: openReason })
-export const openResult = z.object({ session, description: z.string() })
 
 const stepInput = z.discriminatedUnion('type', [
   z.object({
@@ -200,8 +198,10 @@ const stepInput = z.discriminatedUnion('type', [
   z.object({ type: z.literal('stop') }),
   z.object({ type: z.literal('file'), path: z.string(), inCell: z.boolean().optional() }),
 ])
+const step = z.object({ number: z.number(), now: z.number().optional(), input: stepInput })
+export const openInput = z.object({ session, reason: openReason, firstStep: z.object({ step }).optional() })
 export const executeStepInput = z.object({
-  step: z.object({ number: z.number(), now: z.number().optional(), input: stepInput }).nullable(),
+  step: step.nullable(),
   localCalls: z.object({ turn: z.number(), cell: z.number() }).optional(),
 })
 const stepOutput = { output: externalizableString, stderr }
@@ -220,6 +220,8 @@ export const stepResult = z.discriminatedUnion('type', [
   z.object({ type: z.literal('restore_failed'), reason: z.string() }),
   z.object({ type: z.literal('diverged'), reason: z.string() }),
 ])
+
+export const openResult = z.object({ session, description: z.string(), firstStep: stepResult.optional() })
 
 /** Signal to the workflow that executes a cell in its session. */
 export const executeCellMessage = z.object({

@@ -157,6 +157,23 @@ describe('follow-up steps', () => {
     expect(tree.totals.toolCalls).toBe(2)
   })
 
+  test('a first step is in the tree as if it were an activity, and the next attempt of it changes nothing', async () => {
+    const { step } = ofStep.input
+    const opened = (firstStep: object | undefined) => ({
+      ...open,
+      input: { ...open.input, firstStep: { step } },
+      result: { ...open.result, ...(firstStep && { firstStep }) },
+    })
+    const results = deliverResult(2, 1, { type: 'completed', output: 'end\n', closed: true })
+    const cellOf = async (activities: Parameters<typeof syntheticHistory>[2]) =>
+      (await treeOf(syntheticHistory('program', { source: 'the code' }, [loadRunConfig, ...activities]))).turns[0]
+        ?.cells[0]
+    const cell = await cellOf([opened(suspended(1)), call(1), results])
+    expect(cell).toMatchObject({ code: 'the code', status: 'ok', output: '1\nend\n', steps: 2 })
+    expect(cell?.calls).toMatchObject([{ tool: 'get', arguments: { n: 1 }, status: 'ok', resultPreview: '1' }])
+    expect(await cellOf([opened(undefined), startCell, call(1), results])).toMatchObject({ status: 'ok', steps: 2 })
+  })
+
   test('follow-up steps have the times at which the worker executed them', async () => {
     const [cell] = (await treeOf(history)).turns[0]?.cells ?? []
     const [start, paid] = [scheduledAt('session.step'), scheduledAt('get')]

@@ -25,8 +25,7 @@ it('the history has an activity with a name and a summary for every step of a ru
   expect(rows.map(({ type, summary }) => [type, summary])).toEqual([
     ['run.config', 'read the configuration'],
     ['model.turn', 'model turn 1'],
-    ['session.open', expect.stringMatching(/^open a session \((docker|wasm)\)$/)],
-    ['session.step', 'run cell 1'],
+    ['session.open', expect.stringMatching(/^open a session \((docker|wasm)\), run cell 1$/)],
     ['get_expenses', 'get_expenses ENG001 Q3'],
     ['model.turn', expect.stringMatching(/^model turn 2 · \d.* in$/)],
     ['notify', 'notify the team'],

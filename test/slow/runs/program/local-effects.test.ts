@@ -17,10 +17,10 @@ const once = { execution: 'local', effect: 'once' } as const
 /** In these modes no worker is connected to the sandbox when a call ends. */
 const losesConnections = inMode('always-evict') || inMode('always-reattach')
 
-/** The activities of a program between opening and closing its session. */
+/** The activities of a program between opening and closing its session. The last one may have closed it. */
 async function activitiesOf(env: TestEnvironment): Promise<readonly string[]> {
   const types = scheduledActivities(await env.history()).map(({ type }) => type)
-  return types.slice(types.indexOf('session.open') + 1, types.lastIndexOf('session.close'))
+  return types.slice(types.indexOf('session.open') + 1).filter((type) => type !== 'session.close')
 }
 
 const start = (options: TestEnvironmentOptions) => TestEnvironment.start(options)

@@ -47,7 +47,7 @@ test('keeps a thread without requests', async () => {
 
 test('gives Node no limit for workers of durable-ptc, and leaves other workers alone', async () => {
   watchWorkflowThreads()
-  const send = vi.spyOn(WorkerThreadClient.prototype, 'send').mockResolvedValue(undefined as never)
+  const send = vi.spyOn(WorkerThreadClient.prototype, 'send').mockResolvedValue(undefined)
   const options: Omit<CreatorOptions, 'isolateExecutionTimeoutMs'> = {
     workflowBundle: { code: '', sourceMap: {} as never, filename: 'none.js' },
     threadPoolSize: 1,

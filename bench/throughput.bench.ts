@@ -16,10 +16,10 @@ const shareOfCalls = 5
 /** Many runs take minutes. */
 const maxRepetitions = 3
 
-const source = (calls: number): string => `
+const source = (tool: 'mark' | 'ping', calls: number): string => `
 await gate(name="start")
 for value in range(${calls}):
-    await ping(value=value)
+    await ${tool}(value=value)
 await gate(name="end")
 `
 
@@ -57,7 +57,8 @@ class Gate {
 }
 
 // Runs many programs at once, each with sequential calls, next to bare workflows with as many activities: calls per
-// second, and the CPU time of a call. Each side has its own worker process, on one server.
+// second, and the CPU time of a call. The same for local calls with an effect. Each side has its own worker process, on
+// one server.
 await benchmark('throughput', async (context) => {
   const { progress, defer } = context
   const calls = Math.ceil(context.calls / shareOfCalls)
@@ -98,7 +99,8 @@ await benchmark('throughput', async (context) => {
         const options = { taskQueue: bareQueue, workflowId: randomUUID(), args: [calls] }
         return client.workflow.execute('bareBetweenGates', options)
       }),
-    code: () => measure(workers.code, count, async () => outputOf(await startProgram(stack, source(calls)))),
+    code: () => measure(workers.code, count, async () => outputOf(await startProgram(stack, source('ping', calls)))),
+    local: () => measure(workers.code, count, async () => outputOf(await startProgram(stack, source('mark', calls)))),
   })
 
   progress('warming up')
@@ -111,18 +113,29 @@ await benchmark('throughput', async (context) => {
   return rows
 })
 
-function rowsOf(what: string, { bare, code }: Readonly<Record<'bare' | 'code', readonly Throughput[]>>): ResultRow[] {
-  const pair = (quantity: keyof Throughput, name: string, unit: 'ms' | '/s', target: Partial<ResultRow>) => {
-    const [bareSamples, codeSamples] = [bare.map((one) => one[quantity]), code.map((one) => one[quantity])]
-    return [
-      { name: `${what}, bare: ${name}`, unit, samples: bareSamples },
-      { name: `${what}, code: ${name}`, unit, samples: codeSamples },
-      { name: `${what}, ${name}: code / bare`, unit: 'x', samples: ratios(codeSamples, bareSamples), ...target },
-    ] as const
+type Side = 'bare' | 'code' | 'local'
+
+function rowsOf(what: string, measured: Readonly<Record<Side, readonly Throughput[]>>): ResultRow[] {
+  const samples = (side: Side, quantity: keyof Throughput) => measured[side].map((one) => one[quantity])
+  const row = (side: Side, quantity: keyof Throughput, name: string, unit: 'ms' | '/s'): ResultRow => {
+    return { name: `${what}, ${side}: ${name}`, unit, samples: samples(side, quantity) }
   }
+  const ratio = (side: Side, quantity: keyof Throughput, name: string, target: Partial<ResultRow> = {}): ResultRow => {
+    const all = ratios(samples(side, quantity), samples('bare', quantity))
+    return { name: `${what}, ${name}: ${side} / bare`, unit: 'x', samples: all, ...target }
+  }
+  const part = (quantity: keyof Throughput, name: string, unit: 'ms' | '/s', targets: Targets) => [
+    row('bare', quantity, name, unit),
+    row('code', quantity, name, unit),
+    ratio('code', quantity, name, targets.code),
+    row('local', quantity, name, unit),
+    ratio('local', quantity, name, targets.local),
+  ]
   return [
-    ...pair('perSecond', 'calls', '/s', { targetAtLeast: 0.85 }),
-    ...pair('workerMs', 'CPU of the worker, a call', 'ms', { target: 1.5 }),
-    ...pair('serverMs', 'CPU of the server, a call', 'ms', { target: 1.2 }),
+    ...part('perSecond', 'calls', '/s', { code: { targetAtLeast: 0.95 }, local: { targetAtLeast: 3 } }),
+    ...part('workerMs', 'CPU of the worker, a call', 'ms', { code: { target: 1.3 } }),
+    ...part('serverMs', 'CPU of the server, a call', 'ms', { code: { target: 1.2 } }),
   ]
 }
+
+type Targets = Partial<Record<Exclude<Side, 'bare'>, Partial<ResultRow>>>

@@ -35,14 +35,19 @@ const slotOfTool: Stage = (call, next) =>
 const slotOfRun: Stage = (call, next) =>
   sharesSandbox(call.tool) || call.calls.awaitsResult(call) // invariant 3
     ? next(call)
-    : call.inSlotOfRun(() => next(call).then((outcome) => call.record(outcome))) // invariant 2
+    : call.inSlotOfRun(async () => call.record(await next(call))) // invariant 2
 
-const failure: Stage = (call, next) => next(call).catch((thrown: unknown) => failureOutcome(thrown, call.tool)) // invariant 1
+const failure: Stage = async (call, next) => {
+  try {
+    return await next(call)
+  } catch (thrown) {
+    return failureOutcome(thrown, call.tool) // invariant 1
+  }
+}
 
 /** Records a call that may have to be compensated: with its result, or when a failure leaves its effect unknown. */
-const compensation: Stage = (call, next) => (call.isCompensable ? compensable(call, next) : next(call))
-
-const compensable: Stage = async (call, next) => {
+const compensation: Stage = async (call, next) => {
+  if (!call.isCompensable) return next(call)
   const inProgress = call.calls.compensations.begin({ ...call.input, summary: call.described.summary })
   try {
     const outcome = await next(call)
@@ -62,10 +67,6 @@ function executorOf(tool: ToolConfig): (call: AdmittedCall) => Promise<CallOutco
   return tool.asks ? callAskingTool : callActivity
 }
 
-/**
- * A stage that only passes a call on returns the promise of the next one: each further promise of an asynchronous
- * function costs a call of a common tool about a hundredth of its time in workflow code.
- */
 const stages: readonly Stage[] = [
   admission,
   dataFlow,

@@ -1,14 +1,13 @@
-import type { CallOutcome } from '../../../common/calls/outcomes.js'
 import { takeStart } from '../../../common/text/text.js'
 import { denied } from '../admission.js'
 import { reportEnd } from '../remote/report-call.js'
-import type { AdmittedCall, Stage } from '../run-call.js'
+import type { Stage } from '../run-call.js'
 
 /** The start of a summary that stays in front of the reason for an approval. */
 const summaryCharacters = 80
 
 /** Refuses a call that a rule denies, and marks a call that a rule lets a person decide about. */
-export const dataFlow: Stage = (call, next) => {
+export const dataFlow: Stage = async (call, next) => {
   const { calls, tool, caller, described } = call
   const decision = calls.dataFlow.decide({ tool: tool.name }, calls.dataFlow.ofCaller(caller))
   if (decision.action === 'ask') {
@@ -16,10 +15,7 @@ export const dataFlow: Stage = (call, next) => {
   }
   // A call that waited in the execution before this one got its arguments before the later data.
   if (decision.action !== 'deny' || calls.waiting.get(call.idempotencyKey)) return next(call)
-  return refuse(call, decision.reason)
-}
-
-async function refuse(call: AdmittedCall, reason: string): Promise<CallOutcome> {
-  await reportEnd(call, { type: 'call.refused', status: 'denied', digest: call.described.digest, reason })
+  const { reason } = decision
+  await reportEnd(call, { type: 'call.refused', status: 'denied', digest: described.digest, reason })
   return denied(`a rule of the configuration denies ${reason}`)
 }

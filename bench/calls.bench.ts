@@ -77,7 +77,7 @@ await benchmark('calls', async (context) => {
   return [
     ...rows('bareSequential', 'bare activity, sequential'),
     ...rows('codeSequential', 'call from code, sequential', { events: 7, bytes: 1_300 }),
-    ratio('sequential: code / bare', 'codeSequential', 'bareSequential', 1.3),
+    ratio('sequential: code / bare', 'codeSequential', 'bareSequential', 1.15),
     ...rows('localSequential', 'local read from code, sequential', { milliseconds: 10, events: 2 }),
     ratio('sequential: local read / bare', 'localSequential', 'bareSequential', 0.35),
     ...rows('effectSequential', 'local call with an effect, sequential'),

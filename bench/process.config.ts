@@ -13,15 +13,18 @@ async function request(path: string, signal: AbortSignal): Promise<string> {
   return response.text()
 }
 
-/** A tool without work. */
-const ping = defineTool({
-  name: 'ping',
+const echo = {
   description: 'Returns its argument.',
   input: z.object({ value: z.number() }),
   output: z.number(),
-  effect: 'read',
-  run: ({ value }) => Promise.resolve(value),
-})
+  run: ({ value }: { readonly value: number }) => Promise.resolve(value),
+} as const
+
+/** A tool without work. */
+const ping = defineTool({ ...echo, name: 'ping', effect: 'read' })
+
+/** A local tool with an effect, without work. */
+const localEffect = defineTool({ ...echo, name: 'local_effect', effect: 'idempotent', execution: 'local' })
 
 /** A tool that returns when the benchmark opens the gate. */
 const gate = defineTool({
@@ -71,7 +74,7 @@ const marks = (['idempotent', 'once'] as const).map((effect) => {
 const directory = process.env['BENCH_VALUES']
 
 export default defineConfig({
-  tools: [ping, gate, work, ...marks],
+  tools: [ping, localEffect, gate, work, ...marks],
   sandbox: { backend: 'docker' },
   taskQueue: 'bench',
   ...(directory === undefined ? {} : { values: { store: { kind: 'local', directory } } }),

@@ -146,7 +146,7 @@ await benchmark('recovery', async (context) => {
     ...rowsOf(
       '50 journaled calls, next call',
       journaled.map(({ callMs }) => callMs),
-      true,
+      targets.again,
     ),
     ...effects.rows(kills),
     ...rowsOf(

@@ -76,25 +76,34 @@ export function ratios(samples: readonly number[], reference: readonly number[])
 }
 
 /**
- * Returns a function that makes the rows of one quantity: bare, code, and their ratio.
+ * Returns a function that makes the rows of one quantity: of the bare side, of each other side, and their ratios.
  *
  * @param what the beginning of the names of the rows
  */
-export function pairsOf<Sample extends Readonly<Record<keyof Sample, number>>>(
+export function pairsOf<Side extends string, Sample extends Readonly<Record<keyof Sample, number>>>(
   what: string,
-  { bare, code }: Readonly<Record<'bare' | 'code', readonly Sample[]>>,
+  measured: Readonly<Record<Side | 'bare', readonly Sample[]>>,
 ) {
   return (
     quantity: keyof Sample,
     name: string,
     unit: Unit,
-    target: Pick<ResultRow, 'target' | 'targetAtLeast'>,
+    targets: Readonly<Record<Exclude<Side, 'bare'>, Pick<ResultRow, 'target' | 'targetAtLeast'>>>,
   ): readonly ResultRow[] => {
-    const [bareSamples, codeSamples] = [bare.map((one) => one[quantity]), code.map((one) => one[quantity])]
+    const samplesOf = (side: Side | 'bare') => measured[side].map((one) => one[quantity])
+    const bare = samplesOf('bare')
+    const sides = Object.keys(targets) as Exclude<Side, 'bare'>[]
     return [
-      { name: `${what}, bare: ${name}`, unit, samples: bareSamples },
-      { name: `${what}, code: ${name}`, unit, samples: codeSamples },
-      { name: `${what}, ${name}: code / bare`, unit: 'x', samples: ratios(codeSamples, bareSamples), ...target },
+      { name: `${what}, bare: ${name}`, unit, samples: bare },
+      ...sides.flatMap((side) => [
+        { name: `${what}, ${side}: ${name}`, unit, samples: samplesOf(side) },
+        {
+          name: `${what}, ${name}: ${side} / bare`,
+          unit: 'x' as const,
+          samples: ratios(samplesOf(side), bare),
+          ...targets[side],
+        },
+      ]),
     ]
   }
 }

@@ -72,8 +72,15 @@ describe('splitIntoPieces', () => {
     expect(pieces.map(({ text }) => text.buffer === large.buffer)).toEqual([true, true, true, true])
   })
 
-  it('splitIntoPieces passes on bytes that are not UTF-8', async () => {
-    const pieces = await all(chunksOf(Buffer.alloc(50, 0xbf), 7), 8)
-    expect(Buffer.concat(pieces.map((piece) => piece.text))).toEqual(Buffer.alloc(50, 0xbf))
+  it.each([
+    ['continuation bytes alone', Buffer.alloc(50, 0xbf)],
+    ['first bytes alone', Buffer.alloc(50, 0xf0)],
+    ['a character without its end', Buffer.from([0x22, 0x61, 0xe4, 0xb8])],
+    ['long text that ends within a character', Buffer.from('é'.repeat(25)).subarray(0, 49)],
+  ])('splitIntoPieces passes on bytes that are not UTF-8: %s', async (_, text) => {
+    for (const size of [1, 3, 7, 50]) {
+      const pieces = await all(chunksOf(text, size), 8)
+      expect(Buffer.concat(pieces.map((piece) => piece.text))).toEqual(text)
+    }
   })
 })

@@ -46,7 +46,9 @@ function join(chunks: readonly Uint8Array[]): Uint8Array {
 
 function* split(text: Uint8Array, maximumBytes: number): Generator<Uint8Array, void, undefined> {
   for (let start = 0; start < text.length;) {
-    const end = characterEnd(text, Math.min(start + maximumBytes, text.length))
+    const limit = start + maximumBytes
+    // The text may end within a character when it is not UTF-8.
+    const end = limit < text.length ? characterEnd(text, limit) : text.length
     yield text.subarray(start, end)
     start = end
   }

@@ -22,6 +22,7 @@ import { makeMessagesWellFormed } from '../../values/well-formed-messages.js'
 import type { TracingPlugin } from '../../config/define-config.js'
 import type { ResolvedConfig } from '../../config/parse-config.js'
 import { joinHealth, type WorkerHealth } from '../health/health.js'
+import { watchWorkflowThreads } from '../watchdog/workflow-threads.js'
 import { defaultHostId } from '../../platform/host-id.js'
 import type { OpenedResources, ProcessSettings } from '../resources/open-resources.js'
 import { bundleWorkflows } from './bundle-workflows.js'
@@ -58,6 +59,7 @@ export class EnginePlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
 
   constructor(options: EnginePluginOptions) {
     makeMessagesWellFormed()
+    watchWorkflowThreads()
     this.#options = options
   }
 

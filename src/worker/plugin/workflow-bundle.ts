@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { CompiledWorkerOptions } from '@temporalio/worker'
 import { PtcError } from '../../common/errors.js'
+import { workflowLimitMs } from '../watchdog/workflow-threads.js'
 
 /** Written by the build. The same relative path works from `src/worker/plugin` and from `dist/worker/plugin`. */
 const built = (name: string): string => fileURLToPath(new URL(`../../../dist/${name}`, import.meta.url))
@@ -62,7 +63,9 @@ export function workflowBuildId(): string {
 
 /**
  * Maximum time for which workflow code runs without a pause. The SDK's 5 seconds are too short on a machine that is
- * slow for a moment, and Node aborts the process when the timeout fires ("async hook stack has become corrupted"). The
- * SDK accepts this option but does not document it.
+ * slow for a moment, and Node aborts the process when the timeout fires ("async hook stack has become corrupted"). So
+ * `watchWorkflowThreads` applies the limit, except in replays. The SDK accepts this option but does not document it.
  */
-export const isolateTimeout: Pick<CompiledWorkerOptions, 'isolateExecutionTimeout'> = { isolateExecutionTimeout: '60s' }
+export const isolateTimeout: Pick<CompiledWorkerOptions, 'isolateExecutionTimeout'> = {
+  isolateExecutionTimeout: workflowLimitMs,
+}

@@ -1,27 +1,13 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import {
-  fakeWorkflow,
-  passTime,
-  settle,
-  startFakeWorkflow,
-  takeSent,
-} from '../../../test/support/workflow/fake-workflow.js'
-import { Deferred } from '../../../test/support/tools.js'
-import type { RequestSlotInput, SlotAnswer } from '../../common/calls/tool-slots.js'
-import type { CallOutcome } from '../../common/calls/outcomes.js'
-import type { ToolConfig } from '../../common/calls/tool-config.js'
-import { testRun } from '../../../test/support/workflow/test-run.js'
-import { requestSlot } from '../temporal/activities.js'
 import { CancellationScope } from '@temporalio/workflow'
-import { isEnded } from './call-state.js'
-import { maxDurationOf } from './call-options.js'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { fakeWorkflow, passTime, settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
+import { limiter, released, requested, SlotsOfRun } from '../../../test/support/workflow/slots-of-run.js'
+import { Deferred } from '../../../test/support/tools.js'
+import type { SlotAnswer } from '../../common/calls/tool-slots.js'
+import { requestSlot } from '../temporal/activities.js'
 import { handleCallMessages } from './messages.js'
 import type { RunCalls } from './run-calls.js'
-import { ToolSlots } from './tool-slots.js'
-import { WaitingCalls, type WaitingCallState } from './waiting-calls.js'
-import type { CallIdentity } from '../../common/calls/calls.js'
-import type { RunKind } from '../../common/run/runs.js'
 
 vi.mock('@temporalio/workflow', async (importOriginal) => {
   const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
@@ -30,22 +16,6 @@ vi.mock('@temporalio/workflow', async (importOriginal) => {
 vi.mock('../temporal/activities.js', () => ({ requestSlot: vi.fn() }))
 
 const minutes = 60_000
-const limiter = 'tool-limit:queue:work'
-const work: ToolConfig = {
-  name: 'work',
-  concurrency: 2,
-  allowedCallers: ['direct'],
-  effect: 'read',
-  timeoutMs: 1,
-  attempts: 1,
-  inputDigest: '',
-}
-const identityOf = (idempotencyKey: string): CallIdentity => ({
-  tool: 'work',
-  caller: 'direct',
-  position: { turn: 1, cell: 0, index: 1 },
-  idempotencyKey,
-})
 
 beforeEach(() => {
   startFakeWorkflow({ workflowId: 'run' })
@@ -53,103 +23,9 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-/** Keys of the requests since the last call. */
-function requested(): readonly string[] {
-  const inputs = vi
-    .mocked(requestSlot)
-    .mock.calls.splice(0)
-    .map(([input]) => input)
-  for (const input of inputs) expect(input).toEqual(requestInput(input.request.key))
-  return inputs.map(({ request }) => request.key)
-}
-
-function requestInput(key: string): RequestSlotInput {
-  const request = { key, workflowId: 'run', slots: 2, maxHoldMs: maxDurationOf(work), mayKeep: true as const }
-  return { tool: 'work', limiter, taskQueue: 'queue', request }
-}
-
-/** Keys of the slots that were given back since the last call. */
-function released(): readonly string[] {
-  return takeSent().map(({ workflowId, signal, input }) => {
-    expect({ workflowId, signal }).toEqual({ workflowId: limiter, signal: 'release' })
-    return (input as { readonly key: string }).key
-  })
-}
-
-const limitedCall = (key: string) => ({
-  tool: work,
-  input: { ...identityOf(key), arguments: { id: 1 } },
-  report: () => undefined,
-  record: (outcome: CallOutcome) => outcome,
-})
-
-/** The slots of a run, and its calls, which a test ends. */
-class TestRun {
-  readonly slots: ToolSlots
-  readonly waiting: WaitingCalls
-  /** Keys of calls in the order of their start. */
-  readonly begun: string[] = []
-  readonly begunAtOnce: string[] = []
-  readonly refusals: Record<string, string> = {}
-  readonly #ends = new Map<string, Deferred>()
-
-  constructor(state?: readonly WaitingCallState[], kind: RunKind = 'program') {
-    this.waiting = new WaitingCalls(state)
-    this.slots = new ToolSlots(testRun({ kind, config: { tools: [work] } }), this.waiting)
-  }
-
-  /** Settles when the call has ended. */
-  async call(key: string, execute = (hasWaited: boolean) => this.#execute(key, hasWaited)): Promise<string> {
-    try {
-      const outcome = await this.slots.run(limitedCall(key), execute)
-      if (outcome.status === 'denied') this.refusals[key] = outcome.message
-      return 'ended'
-    } catch (thrown) {
-      return (thrown as Error).message
-    } finally {
-      const call = this.waiting.get(key)
-      if (call && !isEnded(call.state)) this.waiting.remove(call)
-    }
-  }
-
-  async #execute(key: string, hasWaited: boolean): Promise<CallOutcome> {
-    const end = new Deferred()
-    this.#ends.set(key, end)
-    this.begun.push(key)
-    if (!hasWaited) this.begunAtOnce.push(key)
-    await end.promise
-    return { status: 'ok', value: null }
-  }
-
-  /** The calls for the next execution of the run: key and state. */
-  get state(): readonly (readonly [string, string])[] {
-    return this.waiting.state.map(({ idempotencyKey, state }) => [idempotencyKey, state.type])
-  }
-
-  async calls(...keys: readonly string[]): Promise<void> {
-    for (const key of keys) void this.call(key)
-    await settle()
-  }
-
-  async answer(
-    key: string,
-    answer: SlotAnswer['answer'] = 'granted',
-    kept: Pick<SlotAnswer, 'keepMs' | 'isRecalled'> = {},
-  ): Promise<boolean> {
-    const isKnown = this.slots.answer({ key, limiter, answer, ...kept })
-    await settle()
-    return isKnown
-  }
-
-  async end(key: string): Promise<void> {
-    this.#ends.get(key)?.resolve()
-    await settle()
-  }
-}
-
 describe('the calls of a run', () => {
   it('the calls of a run request at most the slots of the tool, begin after a grant, and give slots back', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b', 'c')
     expect(requested()).toEqual(['a', 'b'])
     expect(run.begun).toEqual([])
@@ -168,7 +44,7 @@ describe('the calls of a run', () => {
   })
 
   it('a call begins once when its grant arrives twice, and grants of unknown or queued calls are refused', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b', 'queued')
     expect(await run.answer('a')).toBe(true)
     expect(await run.answer('a')).toBe(true)
@@ -178,7 +54,7 @@ describe('the calls of a run', () => {
   })
 
   it('a failed call gives its slot back', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     const failing = run.call('a', () => Promise.reject(new Error('broken')))
     await settle()
     await run.answer('a')
@@ -190,7 +66,7 @@ describe('the calls of a run', () => {
     const cause = ApplicationFailure.nonRetryable('no worker')
     const failure = new ActivityFailure('failed', 'tool.slot', '1', 'MAXIMUM_ATTEMPTS_REACHED', 'worker', cause)
     vi.mocked(requestSlot).mockResolvedValueOnce().mockRejectedValueOnce(failure)
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b')
     await run.answer('a', 'refused')
     expect(run.refusals).toEqual({
@@ -204,145 +80,9 @@ describe('the calls of a run', () => {
   })
 })
 
-describe('a kept slot', () => {
-  const minute = { keepMs: 60_000 }
-  const turn = { keepMs: 500, isRecalled: true } as const
-
-  /** A run in which the slot of call `a` is kept. */
-  async function runWithKeptSlot(): Promise<TestRun> {
-    const run = new TestRun()
-    await run.calls('a')
-    await run.answer('a', 'granted', minute)
-    await run.end('a')
-    expect([requested(), released()]).toEqual([['a'], []])
-    return run
-  }
-
-  it('calls use a kept slot one after the other, without a request, and begin at once', async () => {
-    const run = await runWithKeptSlot()
-    for (const key of ['b', 'c']) {
-      await run.calls(key)
-      await run.end(key)
-    }
-    expect(run.begun).toEqual(['a', 'b', 'c'])
-    expect(run.begunAtOnce).toEqual(['b', 'c'])
-    expect([requested(), released()]).toEqual([[], []])
-  })
-
-  it('a call that finds no slot that the run keeps requests one', async () => {
-    const run = await runWithKeptSlot()
-    await run.calls('b', 'c', 'queued')
-    expect(run.begun).toEqual(['a', 'b'])
-    expect(requested()).toEqual(['c'])
-    await run.end('b')
-    expect(run.begun).toEqual(['a', 'b', 'queued'])
-    expect(run.begunAtOnce).toEqual(['b'])
-    expect(released()).toEqual([])
-  })
-
-  it('a recalled slot that is not in use goes back at once, and later calls request one', async () => {
-    const run = await runWithKeptSlot()
-    expect(await run.answer('a', 'granted', turn)).toBe(true)
-    expect(released()).toEqual(['a'])
-    expect(await run.answer('a', 'granted', turn)).toBe(false)
-    await run.calls('b')
-    expect(requested()).toEqual(['b'])
-  })
-
-  it('a recalled slot goes back after the call that uses it, also by the name of an earlier call', async () => {
-    const run = await runWithKeptSlot()
-    await run.calls('b')
-    expect(await run.answer('a', 'granted', turn)).toBe(true)
-    expect(released()).toEqual([])
-    await run.end('b')
-    expect(released()).toEqual(['a'])
-  })
-
-  it('a slot that others wait for serves the queued calls of its run for a turn', async () => {
-    const run = new TestRun()
-    await run.calls('a', 'b', 'c', 'd', 'e')
-    await run.answer('a', 'granted', turn)
-    await run.end('a')
-    expect([run.begun, released()]).toEqual([['a', 'c'], []])
-    await passTime(499)
-    await run.end('c')
-    expect([run.begun, released()]).toEqual([['a', 'c', 'd'], []])
-    await passTime(1)
-    await run.end('d')
-    expect([run.begun, released()]).toEqual([['a', 'c', 'd'], ['a']])
-    expect(requested()).toEqual(['a', 'b', 'e'])
-  })
-
-  it('a recalled slot goes back when the last queued call is cancelled', async () => {
-    const run = new TestRun()
-    const scope = new CancellationScope()
-    await run.calls('a', 'b')
-    await run.answer('a', 'granted', minute)
-    const queued = scope.run(() => run.call('queued'))
-    await run.answer('a', 'granted', turn)
-    scope.cancel()
-    await run.end('a')
-    expect(await queued).toBe('cancelled')
-    expect(released()).toEqual(['a'])
-  })
-
-  it('no call begins with a slot that was kept for too long', async () => {
-    const run = await runWithKeptSlot()
-    await passTime(60_000)
-    await run.calls('b')
-    expect(run.begun).toEqual(['a'])
-    expect(requested()).toEqual(['b'])
-    await run.answer('b', 'granted', minute)
-    await run.end('b')
-    expect(released()).toEqual(['a'])
-  })
-
-  it('a failed call leaves its slot to the next call', async () => {
-    const run = await runWithKeptSlot()
-    expect(await run.call('b', () => Promise.reject(new Error('broken')))).toBe('broken')
-    await run.calls('c')
-    expect([run.begun, requested(), released()]).toEqual([['a', 'c'], [], []])
-  })
-
-  it('the next execution of the run returns a slot that is not in use, and keeps another', async () => {
-    const run = await runWithKeptSlot()
-    await run.calls('b')
-    await run.calls('c')
-    await run.answer('c', 'granted', minute)
-    await run.end('c')
-    const next = new TestRun(structuredClone(run.waiting.state))
-    expect(released()).toEqual(['c'])
-    requested()
-    await next.calls('b')
-    await next.end('b')
-    await next.calls('d')
-    expect(next.begun).toEqual(['b', 'd'])
-    expect([requested(), released()]).toEqual([[], []])
-  })
-
-  it('the end of a run returns the slots that it keeps', async () => {
-    const run = await runWithKeptSlot()
-    await run.calls('b')
-    await run.calls('c')
-    await run.answer('c', 'granted', minute)
-    await run.end('c')
-    await run.slots.close()
-    await run.end('b')
-    expect(released()).toEqual(['a', 'c'])
-    expect(run.state).toEqual([])
-  })
-
-  it('a direct call in a run that has no end can keep no slot', async () => {
-    const run = new TestRun([], 'embedded')
-    await run.calls('a')
-    const [[input] = []] = vi.mocked(requestSlot).mock.calls
-    expect(input?.request).not.toHaveProperty('mayKeep')
-  })
-})
-
 describe('a request without an answer', () => {
   it('a request for a slot is repeated every 5 minutes until it has an answer', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b', 'queued')
     await run.answer('a')
     requested()
@@ -359,7 +99,7 @@ describe('a request without an answer', () => {
   })
 
   it('a request for a slot is repeated after a failed repetition', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a')
     requested()
     vi.mocked(requestSlot).mockRejectedValueOnce(new Error('no worker'))
@@ -372,7 +112,7 @@ describe('a request without an answer', () => {
   })
 
   it('requests for slots are repeated also after the first call was cancelled', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     const scope = new CancellationScope()
     void scope.run(() => run.call('a'))
     await run.calls('b')
@@ -386,7 +126,7 @@ describe('a request without an answer', () => {
 
 describe('a cancelled call', () => {
   it('a cancelled call gives up its place for a slot, and does not begin', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     const scope = new CancellationScope()
     await run.calls('a')
     const waiting = scope.run(() => run.call('b'))
@@ -408,7 +148,7 @@ describe('a cancelled call', () => {
 describe('the next execution of a run', () => {
   it('the next execution of a run keeps slots, and repeats requests and unconfirmed releases', async () => {
     fakeWorkflow.deliver = () => new Promise(() => undefined)
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b')
     await run.answer('a')
     await run.answer('b')
@@ -424,7 +164,7 @@ describe('the next execution of a run', () => {
 
     const state = structuredClone(run.waiting.state)
     startFakeWorkflow({ workflowId: 'run' })
-    const next = new TestRun(state)
+    const next = new SlotsOfRun(state)
     expect(released()).toEqual(['b'])
     await next.calls('a', 'c', 'queued')
     expect(requested()).toEqual(['c', 'queued'])
@@ -444,7 +184,7 @@ describe('the end of a run', () => {
       await deliveries[key]?.promise
       if (key === 'b') throw new Error('not found')
     }
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b', 'queued')
     await run.answer('a')
     let isClosed = false
@@ -465,7 +205,7 @@ describe('the end of a run', () => {
 
 describe('an answer of a limiter', () => {
   it('an answer of a limiter goes to the run that has the call; a slot that no run wants is given back', async () => {
-    const [one, other] = [new TestRun(), new TestRun()]
+    const [one, other] = [new SlotsOfRun(), new SlotsOfRun()]
     handleCallMessages(() => [{ toolSlots: one.slots }, { toolSlots: other.slots }] as unknown as RunCalls[])
     const answer = async (key: string, given: SlotAnswer['answer']) => {
       const input: SlotAnswer = { key, limiter, answer: given }

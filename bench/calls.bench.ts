@@ -89,9 +89,11 @@ await benchmark('calls', async (context) => {
     ratio('parallel: code / bare', 'codeParallel', 'bareParallel', 1.1),
     ...rows('effectParallel', 'local calls with an effect, parallel'),
     ratio('parallel: local effects / bare', 'effectParallel', 'bareParallel', 0.2),
-    ...rows('limitedSequential', 'call of a tool with `concurrency: 1`, sequential'),
-    ratio('sequential: limited / not limited', 'limitedSequential', 'codeSequential'),
-    ...rows('limitedParallel', 'call of a tool with `concurrency: 1`, parallel'),
+    ...rows('limitedSequential', 'call of a tool with `concurrency: 1`, sequential', { events: 12 }),
+    ratio('sequential: limited / not limited', 'limitedSequential', 'codeSequential', 2),
+    // Calls of this tool are executed one after the other.
+    ...rows('limitedParallel', 'call of a tool with `concurrency: 1`, parallel', { events: 12 }),
+    ratio('parallel: limited / not limited, sequential', 'limitedParallel', 'codeSequential', 2),
   ]
 })
 

@@ -36,7 +36,7 @@ export type {
   ToolsOptions,
 } from './language.js'
 export type { CommandLanguage } from './commands/index.js'
-export { parametersOf } from './parameters.js'
+export { mayTakeNumbers, parametersOf } from './parameters.js'
 export { withNetwork } from './dispatcher.js'
 export { describeGiven } from './shared/prompt.js'
 export { installFolder, runnerCommand } from './shared/runner-command.js'

@@ -172,6 +172,10 @@ export interface ToolsOptions {
   readonly isGrouped?: boolean | undefined
   /** A call of a tool. Undefined: code can call no tools. */
   readonly example?: ExampleCall | undefined
+  /** No parameter of a tool is a number. Undefined: some may be. */
+  readonly takesNoNumbers?: boolean | undefined
+  /** No tool has effects that must not happen twice. Undefined: some may. */
+  readonly isRepeatable?: boolean | undefined
   /** Some stubs have no documentation, because the model already has the documentation of these tools. */
   readonly hasSignatures?: boolean | undefined
 }

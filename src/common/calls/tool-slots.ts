@@ -1,7 +1,10 @@
 /*
  * Messages between a run and the workflow that limits a tool (`src/workflows/tool-limit`). A slot permits one call in
- * progress. The key of a slot is the idempotency key of its call. A slot may have a lock: then no other call has a slot
- * with the same lock.
+ * progress. The key of a slot is the idempotency key of the call that requested it. A slot may have a lock: then no other
+ * call has a slot with the same lock.
+ *
+ * A run may keep a slot without a lock after a call, for its next calls, until the limiter recalls the slot, or `keepMs`
+ * is over. Limiters and runs of earlier versions do not know this: without `keepMs`, a slot is for one call.
  */
 
 import type { JsonObject } from '../json/json.js'
@@ -18,6 +21,8 @@ export interface SlotRequest {
   readonly lock?: string
   /** Milliseconds after the grant. The call ends before that, even when workers are lost. */
   readonly maxHoldMs: number
+  /** The run can keep the slot after the call. Absent: it returns the slot. */
+  readonly mayKeep?: true
 }
 
 /** Signal `release` to the limiter: the call has ended, or no longer wants a slot. */
@@ -32,6 +37,16 @@ export interface SlotAnswer {
   readonly limiter: string
   /** `refused`: too many calls wait. */
   readonly answer: 'granted' | 'refused'
+  /** Milliseconds after the grant, during which other calls of the run may begin with the slot. Absent: none may. */
+  readonly keepMs?: number
+  /** Others wait for the slot. So the run returns it as soon as none of its own calls waits for one. Absent: false. */
+  readonly isRecalled?: true
+}
+
+/** A slot that its run may keep. */
+export interface KeepableSlot extends Required<Pick<SlotAnswer, 'key' | 'keepMs'>>, Pick<SlotAnswer, 'isRecalled'> {
+  /** Time of the grant, in milliseconds since the epoch. */
+  readonly since: number
 }
 
 /** Input of activity `tool.slot`, which sends the request and starts the limiter if there is none. */
@@ -54,6 +69,10 @@ export interface SlotHolder extends Pick<SlotRequest, 'key' | 'workflowId' | 'lo
   readonly checkIntervalMs: number
   /** True when the server has delivered the grant. */
   readonly isDelivered: boolean
+  /** Time at which the limiter recalls the slot, also when no call waits for it. Absent: the run can't keep it. */
+  readonly recallAt?: number
+  /** The limiter has recalled the slot. Absent: false. */
+  readonly isRecalled?: true
 }
 
 /** The state of a limiter for its next execution. */

@@ -13,7 +13,7 @@ export function describeEnvironment(
   const missing = isKnown ? network : `${network}, and besides the usual commands of Debian there is python3`
   return `\
 Runs bash scripts in a sandbox, and returns what they print, and their exit code. Let one script make the calls of a \
-task, and filter, add up and compare their results. Results cost nothing until printed: print only what you need to see.
+task, and filter, add up and compare their results: print only what you need to see.
 
 - Variables, functions, options and the working directory stay for your next call. Background jobs end with the script.
 - Output over ${formatCount(outputCharacters)} characters loses its middle.
@@ -33,7 +33,7 @@ The command \`tool\` calls the tools below: \`tool NAME parameter=value\`, or \`
 independent calls at once: \`tool a & tool b & wait\`.
 
 A failed call prints why to stderr. Exit codes: 1 the tool failed, 2 wrong arguments, 3 denied, 4 timed out, 5 it may \
-or may not have happened (find out before you repeat it).
+have happened (find out before you repeat it).
 ${toolSearch ? searchIntroduction(isGrouped) : ''}${hasSignatures ? signatureIntroduction : ''}
 \`\`\`bash
 ${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}

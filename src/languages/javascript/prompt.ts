@@ -1,6 +1,13 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeGiven, formatCount, mayImportPackages, missingNetwork } from '../shared/prompt.js'
+import {
+  describeGiven,
+  formatCount,
+  mayImportPackages,
+  missingNetwork,
+  outcomeUnknown,
+  passNumbers,
+} from '../shared/prompt.js'
 import { javascriptLiteral } from './literals.js'
 
 /** @param isTyped the language is TypeScript */
@@ -26,13 +33,13 @@ timers, structuredClone and crypto.randomUUID'
       : `${isTyped ? 'Types are removed, not checked' : 'TypeScript is accepted: its types are removed'}. It has no enums \
 and namespaces here.`
   return `\
-Runs ${isTyped ? 'TypeScript' : 'JavaScript'} in ${engine} in a sandbox, with \`await\` at the top level, and \
-returns what it prints with console.log. Let one program make the calls of a task, and filter, add up and compare \
-their results. Results cost nothing until printed: print only what you need to see.
+Runs ${isTyped ? 'TypeScript' : 'JavaScript'} in ${engine} in a sandbox, with top-level \`await\`, and returns only \
+what it prints with console.log. Let one program make the calls of a task, and filter, add up and compare their results: \
+print only what you need to see.
 
 - Variables, ${kept} stay for your next call, which may declare them again.
 - ${typesRule}
-- Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown. \
+- Output over ${formatCount(outputCharacters)} characters loses its middle. \
 console.log shortens deep objects and long arrays: print JSON.stringify(value) to see all.
 - There is ${missing}: reach everything outside through the tools.
 - Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
@@ -41,15 +48,15 @@ ${describeGiven(environment)}`
 
 export function describeTools(
   stubs: readonly string[],
-  { toolSearch = false, isGrouped = false, hasSignatures = false }: ToolsOptions,
+  { toolSearch = false, isGrouped = false, hasSignatures = false, takesNoNumbers, isRepeatable }: ToolsOptions,
 ): string {
   if (stubs.length === 0) return 'No tools can be called from code here.'
   return `\
-The functions below are defined already. Await them with one object. They return parsed JSON, never a JSON string. Pass \
-integers beyond 2**53 as strings. Make independent calls at once, with Promise.all.
+These functions are defined. Await them with one object. They return parsed JSON.${takesNoNumbers ? '' : passNumbers} Make independent \
+calls at once, with Promise.all.
 
-A failed call rejects with a ToolError (error.message says why), or its subclass ToolDenied, ToolTimedOut or \
-ToolOutcomeUnknown (it may or may not have happened: find out before you repeat it).
+A failed call rejects with a ToolError (error.message says why), or its subclass \
+${isRepeatable ? 'ToolDenied or ToolTimedOut' : outcomeUnknown}.
 ${toolSearch ? searchIntroduction(isGrouped) : ''}${hasSignatures ? signatureIntroduction : ''}
 \`\`\`typescript
 ${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}

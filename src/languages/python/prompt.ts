@@ -1,6 +1,13 @@
 import { searchToolsTool } from '../../common/names.js'
 import type { Environment, EnvironmentLimits, ExampleCall, ToolsOptions } from '../language.js'
-import { describeGiven, formatCount, mayImportPackages, missingNetwork } from '../shared/prompt.js'
+import {
+  describeGiven,
+  formatCount,
+  mayImportPackages,
+  missingNetwork,
+  outcomeUnknown,
+  passNumbers,
+} from '../shared/prompt.js'
 import { isPythonIdentifier, pythonLiteral } from './literals.js'
 
 export function describeEnvironment(
@@ -10,12 +17,11 @@ export function describeEnvironment(
   const network = missingNetwork(environment)
   const missing = mayImportPackages(environment, 'pip') ? network : `the standard library only, and ${network}`
   return `\
-Runs async Python in a sandbox, with \`await\` at the top level, and returns what it prints. Let one program make the \
-calls of a task, and filter, add up and compare their results. Results cost nothing until printed: print only what you \
-need to see.
+Runs async Python in a sandbox, with top-level \`await\`, and returns only what it prints. Let one program make the calls \
+of a task, and filter, add up and compare their results: print only what you need to see.
 
 - Variables, functions and imports stay for your next call.
-- Output over ${formatCount(outputCharacters)} characters loses its middle. The value of a last expression is not shown.
+- Output over ${formatCount(outputCharacters)} characters loses its middle.
 - There is ${missing}: reach everything outside through the tools.
 - Limits: ${formatCount(cellSeconds)} seconds without waits for tools, and ${formatCount(callsPerCell)} tool calls.\
 ${describeGiven(environment)}`
@@ -23,15 +29,15 @@ ${describeGiven(environment)}`
 
 export function describeTools(
   stubs: readonly string[],
-  { toolSearch = false, isGrouped = false, hasSignatures = false }: ToolsOptions,
+  { toolSearch = false, isGrouped = false, hasSignatures = false, takesNoNumbers, isRepeatable }: ToolsOptions,
 ): string {
   if (stubs.length === 0) return 'No tools can be called from code here.'
   return `\
-The functions below are defined already. Await them with keyword arguments or one dict. They return parsed JSON, never \
-a JSON string. Pass integers beyond 2**53 as strings. Make independent calls at once, with asyncio.gather.
+These functions are defined. Await them with keyword arguments or one dict. They return parsed JSON.${takesNoNumbers ? '' : passNumbers} \
+Make independent calls at once, with asyncio.gather.
 
-A failed call raises ToolError (str(error) says why), or its subclass ToolDenied, ToolTimedOut or ToolOutcomeUnknown \
-(it may or may not have happened: find out before you repeat it).
+A failed call raises ToolError (str(error) says why), or its subclass \
+${isRepeatable ? 'ToolDenied or ToolTimedOut' : outcomeUnknown}.
 ${toolSearch ? searchIntroduction(isGrouped) : ''}${hasSignatures ? signatureIntroduction : ''}
 \`\`\`python
 ${stubs.map((stub) => stub.trimEnd()).join(toolSearch ? '\n' : '\n\n')}

@@ -2,6 +2,13 @@ import type { SharedSessionOwner } from '../../common/agent/model-turn.js'
 import type { PackageKind, SandboxContents } from '../../common/run/sandbox-image.js'
 import type { Environment } from '../language.js'
 
+/** Of numbers, which JSON has only up to 2**53 exactly. */
+export const passNumbers = ' Pass integers beyond 2**53 as strings.'
+
+/** The errors of a failed call, where a call may have had an effect that must not happen twice. */
+export const outcomeUnknown =
+  'ToolDenied, ToolTimedOut or ToolOutcomeUnknown (it may have happened: find out before you repeat it)'
+
 /** The rules about data and others in an environment, each on a line of its own. Empty: there are none. */
 export function describeGiven({ contents, inputDescription, networkDescription, sharedSession }: Environment): string {
   const installed = contents ? describeContents(contents) : ''

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { defaultLimits } from '../../common/run/limits.js'
 import { defineTool } from '../../index.js'
 import { documentTools, type ToolDocumentation } from '../../tools/documentation/document-tools.js'
+import { languageOf } from '../../languages/index.js'
 import { buildPrompt, type Prompt } from './prompt.js'
 
 const inputSchema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
@@ -103,6 +104,23 @@ describe('buildPrompt', () => {
   it('the prompt has the same bytes for the same tools', () => {
     const build = () => JSON.stringify(buildPrompt({ tools: [getExpenses, search], limits }))
     expect(build()).toBe(build())
+  })
+
+  it.each(['python', 'javascript'])('the prompt has rules in %s only where a tool needs them', (name) => {
+    const describeWith = (input: z.ZodObject, effect: 'read' | 'idempotent' | 'once') => {
+      const definition = { name: 'a_tool', description: 'Does it.', input, output: z.null(), effect }
+      const language = languageOf(name)
+      const documentation = documentTools([defineTool({ ...definition, run: () => null })], undefined, language)
+      return buildPrompt({ tools: documentation, limits, language }).tools[0]?.description
+    }
+    const plain = describeWith(z.object({ id: z.string() }), 'read')
+    expect(plain).not.toContain('2**53')
+    expect(plain).toContain('its subclass ToolDenied or ToolTimedOut.')
+    expect(describeWith(z.object({ count: z.int().optional() }), 'read')).toContain('Pass integers beyond 2**53')
+    expect(describeWith(z.object({}), 'idempotent')).not.toContain('ToolOutcomeUnknown')
+    expect(describeWith(z.object({}), 'once')).toContain('ToolOutcomeUnknown (it may have happened')
+    // Earlier versions have recorded no effects.
+    expect(buildPrompt({ tools: [search], limits }).tools[0]?.description).toContain('ToolOutcomeUnknown')
   })
 
   it('the prompt states the configured limits', () => {

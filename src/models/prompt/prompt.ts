@@ -12,7 +12,7 @@ import { environmentToolsOf } from './environment-tools.js'
 import { exampleCallOf } from './example-call.js'
 import { type FurtherSession, shareFileToolOf } from './further-sessions.js'
 import type { ModelRequest, ModelTool } from '../provider.js'
-import { defaultLanguage, type EnvironmentLimits, type Language } from '../../languages/index.js'
+import { defaultLanguage, type EnvironmentLimits, type Language, mayTakeNumbers } from '../../languages/index.js'
 import { readMoreOfResult } from './read-more-tool.js'
 import { searchTools } from './search-tools-tool.js'
 import { describeSkills, type SkillsInPrompt, skillTools } from './skill-tools.js'
@@ -116,7 +116,10 @@ export function buildPrompt(options: PromptOptions): Prompt {
   const example = codeTools[0] && exampleCallOf(codeTools[0])
   const environment = { contents, hasPackages, isEmbedded, inputDescription, networkDescription, sharedSession }
   const hasEnvironment = options.environment !== undefined
-  const described = { ...environment, toolSearch, isGrouped, hasSignatures, example }
+  const takesNoNumbers = !codeTools.some((tool) => mayTakeNumbers(tool.inputSchema))
+  const isRepeatable = codeTools.every(({ effect }) => effect === 'read' || effect === 'idempotent')
+  const rules = { hasSignatures, takesNoNumbers, isRepeatable }
+  const described = { ...environment, toolSearch, isGrouped, example, ...rules }
   const runTools = [
     ...(isPlain ? [] : [codeTool(language, stubs, limits, { ...described, hasFiles, hasEnvironment, sessions })]),
     ...(options.environment ? environmentToolsOf(options.environment, language, sessions) : []),
@@ -134,8 +137,7 @@ export function buildPrompt(options: PromptOptions): Prompt {
 }
 
 const compactionGuidance = `\
-When this conversation gets long, old results are shortened and early messages summarized: write in your replies what must \
-last, such as decisions and what you found out.`
+Old results get shortened, and early messages summarized: write in your replies what must last.`
 
 function toModelTool(tool: ToolDocumentation, loadedBySearch: boolean): ModelTool {
   const { name, description, inputSchema, inputExamples, nativeType } = tool

@@ -7,9 +7,7 @@ import type { ModelTool } from '../provider.js'
  */
 export const readMoreOfResult: ModelTool = {
   name: readMoreTool,
-  description:
-    'Reads a page of a result that was cut or shortened: the note at its end has the id. ' +
-    'Prefer code: variables still have what tools returned.',
+  description: 'Reads a page of a cut result: the note at its end has the id.',
   inputSchema: {
     type: 'object',
     properties: { id: { type: 'string' }, offset: { type: 'integer', minimum: 0 } },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Caller } from '../../common/calls/calls.js'
+import type { Caller, Effect } from '../../common/calls/calls.js'
 import { defined } from '../../common/defined.js'
 import { type NativeToolType, nativeTools } from '../../common/agent/native-tools.js'
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
@@ -23,6 +23,8 @@ export interface ToolDocumentation {
   readonly inputSchema: JsonObject
   /** The type by which the Messages API knows the tool. Absent: none. */
   readonly nativeType?: NativeToolType
+  /** Absent: unknown, because an earlier version has recorded the documentation. */
+  readonly effect?: Effect
   /** The defaults of the schema are documentation. Absent: they are added to the arguments. */
   readonly documentsDefaults?: true
   readonly inputExamples: readonly JsonObject[]
@@ -46,6 +48,7 @@ export const toolDocumentationSchema: z.ZodType<ToolDocumentation> = z.object({
   allowedCallers: callers,
   offeredTo: callers,
   inputSchema: jsonObject,
+  effect: z.enum(['read', 'idempotent', 'once']).exactOptional(),
   documentsDefaults: z.literal(true).exactOptional(),
   nativeType: z.enum(Object.keys(nativeTools) as NativeToolType[]).exactOptional(),
   inputExamples: z.array(jsonObject),
@@ -77,6 +80,7 @@ export function documentTools(
     allowedCallers: tool.allowedCallers,
     offeredTo: tool.offeredTo,
     inputSchema: tool.inputSchema,
+    effect: tool.effect,
     ...(tool.documentsDefaults && { documentsDefaults: true }),
     ...defined({ nativeType: tool.nativeType }),
     inputExamples: tool.inputExamples,

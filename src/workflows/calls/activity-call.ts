@@ -20,7 +20,7 @@ import { defined } from '../../common/defined.js'
 import { refOf } from '../../common/json/external-value.js'
 import type { JsonValue } from '../../common/json/json.js'
 import { callActivityId, toolQueue } from '../../common/names.js'
-import { isLimited, type ToolConfig } from '../../common/calls/tool-config.js'
+import type { ToolConfig } from '../../common/calls/tool-config.js'
 import { toTemporalSummary } from '../../common/text/text.js'
 import { hasFailedWith } from '../temporal/failures.js'
 import { bytesOfFiles, payloadBytes } from '../run/stored-bytes.js'
@@ -38,16 +38,11 @@ const lostWorkerFailures = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartT
  */
 export async function callActivity(call: AdmittedCall, answers?: CallAnswers): Promise<CallOutcome> {
   const { effect, approval } = call.tool
-  // The slot of a tool with a limit must not be held for the next steps of the code, and an approval takes long.
+  // An approval takes long.
   // After a question, the session may have been parked meanwhile.
   // The sandbox gets a file before the step that delivers its path.
   const { returnsFile } = call.tool
-  const isAlone =
-    isLimited(call.tool) ||
-    approval !== undefined ||
-    call.needsApproval ||
-    answers !== undefined ||
-    returnsFile === true
+  const isAlone = approval !== undefined || call.needsApproval || answers !== undefined || returnsFile === true
   const followUp = effect === 'once' || isAlone ? undefined : call.followUp
   const withLabels = call.calls.dataFlow.labelsResults(call.tool.name)
   const asked = { ...defined({ followUp: followUp?.input, answers, returnsFile }), ...(withLabels && { withLabels }) }

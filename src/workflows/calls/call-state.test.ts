@@ -18,6 +18,7 @@ const states: { readonly [Type in CallState['type']]: CallState } = {
   completed: { type: 'completed', outcome },
   question: { type: 'question', ...wait },
   answered: { type: 'answered', outcome },
+  kept: { type: 'kept' },
   returning: { type: 'returning' },
 }
 
@@ -29,6 +30,8 @@ const events: { readonly [Type in CallEvent['type']]: CallEvent } = {
   grant: { type: 'grant' },
   refuse: { type: 'refuse' },
   announce: { type: 'announce' },
+  reuse: { type: 'reuse' },
+  keep: { type: 'keep' },
   release: { type: 'release' },
   wait: { type: 'wait', ...wait },
   inquire: { type: 'inquire', ...wait },

@@ -16,11 +16,12 @@
  * | `completed`  | the result is there, and the call has not taken it             |
  * | `question`   | waits for the answer to a question of its tool                  |
  * | `answered`   | the answer is there, or the call is executed with its answers  |
+ * | `kept`       | the call has ended, and its run keeps the slot for other calls |
  * | `returning`  | the call has ended, and its limiter has not confirmed that     |
  *
  * `callTransitions` is the table of transitions. An event that it does not list for a state changes nothing: a
  * completion arrives twice, an activity ends after its call was completed. A call that has ended is forgotten, unless
- * it is `returning`.
+ * it is `kept` or `returning`.
  */
 
 import type { CallOutcome } from '../../common/calls/outcomes.js'
@@ -34,12 +35,22 @@ export interface Wait {
 type WaitState = { readonly type: 'approval' | 'result' | 'question' } & Wait
 type OutcomeState = { readonly type: 'decided' | 'completed' | 'answered'; readonly outcome: CallOutcome }
 type PlainState = {
-  readonly type: 'ready' | 'asking' | 'queued' | 'requested' | 'granted' | 'refused' | 'announcing' | 'returning'
+  readonly type:
+    | 'ready'
+    | 'asking'
+    | 'queued'
+    | 'requested'
+    | 'granted'
+    | 'refused'
+    | 'announcing'
+    | 'kept'
+    | 'returning'
 }
 export type CallState = PlainState | WaitState | OutcomeState
 
 export type CallEvent =
-  | { readonly type: 'ask' | 'proceed' | 'queue' | 'request' | 'grant' | 'refuse' | 'announce' | 'release' }
+  | { readonly type: 'ask' | 'proceed' | 'queue' | 'request' | 'grant' | 'refuse' | 'announce' }
+  | { readonly type: 'reuse' | 'keep' | 'release' }
   | ({ readonly type: 'wait' | 'inquire' } & Wait)
   | { readonly type: 'complete'; readonly outcome: CallOutcome }
 
@@ -52,17 +63,23 @@ export const callTransitions = {
   asking: { wait: 'approval', complete: 'decided', proceed: 'ready' },
   approval: { complete: 'decided' },
   decided: { proceed: 'ready' },
-  queued: { request: 'requested' },
+  queued: { request: 'requested', reuse: 'granted', release: 'ready' },
   requested: { grant: 'granted', refuse: 'refused', release: 'returning' },
-  granted: { announce: 'announcing', inquire: 'question', release: 'returning' },
+  granted: { announce: 'announcing', inquire: 'question', keep: 'kept', release: 'returning' },
   refused: {},
-  announcing: { wait: 'result', complete: 'completed', release: 'returning' },
-  result: { complete: 'completed', release: 'returning' },
-  completed: { release: 'returning' },
-  question: { complete: 'answered', release: 'returning' },
-  answered: { inquire: 'question', release: 'returning' },
+  announcing: { wait: 'result', complete: 'completed', keep: 'kept', release: 'returning' },
+  result: { complete: 'completed', keep: 'kept', release: 'returning' },
+  completed: { keep: 'kept', release: 'returning' },
+  question: { complete: 'answered', keep: 'kept', release: 'returning' },
+  answered: { inquire: 'question', keep: 'kept', release: 'returning' },
+  kept: { release: 'returning' },
   returning: {},
 } as const satisfies Table
+
+/** Returns whether a call has ended, and is known only for its slot. */
+export function isEnded({ type }: CallState): boolean {
+  return type === 'kept' || type === 'returning'
+}
 
 /** Returns the state after an event, which is the same state when the event changes nothing. */
 export function transition(state: CallState, event: CallEvent): CallState {

@@ -26,7 +26,12 @@ import type { AdmittedCall, Next, RunCall, Stage } from './run-call.js'
 
 /** Waits for a slot of the tool, if it has a limit or locks, and holds it until the outcome is recorded. */
 const slotOfTool: Stage = (call, next) =>
-  isLimited(call.tool) ? call.calls.toolSlots.run(call, async () => call.record(await next(call))) : next(call)
+  isLimited(call.tool)
+    ? call.calls.toolSlots.run(call, async (hasWaited) => {
+        if (hasWaited) call.followUp = undefined // the session may have been parked meanwhile
+        return call.record(await next(call))
+      })
+    : next(call)
 
 /**
  * Waits for a slot of the run, and holds it until the outcome is recorded, or the call begins to wait for its result.

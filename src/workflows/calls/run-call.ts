@@ -43,7 +43,7 @@ export class RunCall {
   /** The identity of the call, derived here and nowhere else. An approval with other arguments does not change it. */
   readonly idempotencyKey: string
   readonly allowedTools: ReadonlySet<string> | undefined
-  readonly followUp: FollowUp | undefined
+  followUp: FollowUp | undefined
   /** Called once, with the outcome, before the call gives up its slots. */
   onOutcome: ((outcome: CallOutcome) => void) | undefined
   /** Called when the run counts the call. */

@@ -11,6 +11,7 @@ import { BudgetWaits } from '../run/budget-waits.js'
 import type { Run } from '../run/run.js'
 import { Semaphore } from '../temporal/semaphore.js'
 import { Compensations } from './compensation/compensations.js'
+import { isEnded } from './call-state.js'
 import { Completions, type CompletionsState } from './completions.js'
 import { DataFlow, type DataFlowState } from './data-flow/data-flow.js'
 import { RememberedApprovals } from './people/remembered-approvals.js'
@@ -112,11 +113,11 @@ export class RunCalls {
     return type === 'result' || type === 'completed' || type === 'question' || type === 'answered'
   }
 
-  /** Called when a call has ended. Its limiter may still have to confirm the end. */
+  /** Called when a call has ended. Its run may keep the slot, or its limiter has to confirm the end. */
   forget({ idempotencyKey }: { readonly idempotencyKey: string }): void {
     this.sampling.forget(idempotencyKey)
     const call = this.waiting.get(idempotencyKey)
-    if (call && call.state.type !== 'returning') this.waiting.remove(call)
+    if (call && !isEnded(call.state)) this.waiting.remove(call)
   }
 
   /** Ends the waiting of all calls. Resolves when the slots of tools are free. */

@@ -1,25 +1,13 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import {
-  fakeWorkflow,
-  passTime,
-  settle,
-  startFakeWorkflow,
-  takeSent,
-} from '../../../test/support/workflow/fake-workflow.js'
-import { Deferred } from '../../../test/support/tools.js'
-import type { RequestSlotInput, SlotAnswer } from '../../common/calls/tool-slots.js'
-import type { CallOutcome } from '../../common/calls/outcomes.js'
-import type { ToolConfig } from '../../common/calls/tool-config.js'
-import { testRun } from '../../../test/support/workflow/test-run.js'
-import { requestSlot } from '../temporal/activities.js'
 import { CancellationScope } from '@temporalio/workflow'
-import { maxDurationOf } from './call-options.js'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { fakeWorkflow, passTime, settle, startFakeWorkflow } from '../../../test/support/workflow/fake-workflow.js'
+import { limiter, released, requested, SlotsOfRun } from '../../../test/support/workflow/slots-of-run.js'
+import { Deferred } from '../../../test/support/tools.js'
+import type { SlotAnswer } from '../../common/calls/tool-slots.js'
+import { requestSlot } from '../temporal/activities.js'
 import { handleCallMessages } from './messages.js'
 import type { RunCalls } from './run-calls.js'
-import { ToolSlots } from './tool-slots.js'
-import { WaitingCalls, type WaitingCallState } from './waiting-calls.js'
-import type { CallIdentity } from '../../common/calls/calls.js'
 
 vi.mock('@temporalio/workflow', async (importOriginal) => {
   const { fakeWorkflowModule } = await import('../../../test/support/workflow/fake-workflow.js')
@@ -28,22 +16,6 @@ vi.mock('@temporalio/workflow', async (importOriginal) => {
 vi.mock('../temporal/activities.js', () => ({ requestSlot: vi.fn() }))
 
 const minutes = 60_000
-const limiter = 'tool-limit:queue:work'
-const work: ToolConfig = {
-  name: 'work',
-  concurrency: 2,
-  allowedCallers: ['direct'],
-  effect: 'read',
-  timeoutMs: 1,
-  attempts: 1,
-  inputDigest: '',
-}
-const identityOf = (idempotencyKey: string): CallIdentity => ({
-  tool: 'work',
-  caller: 'direct',
-  position: { turn: 1, cell: 0, index: 1 },
-  idempotencyKey,
-})
 
 beforeEach(() => {
   startFakeWorkflow({ workflowId: 'run' })
@@ -51,97 +23,9 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-/** Keys of the requests since the last call. */
-function requested(): readonly string[] {
-  const inputs = vi
-    .mocked(requestSlot)
-    .mock.calls.splice(0)
-    .map(([input]) => input)
-  for (const input of inputs) expect(input).toEqual(requestInput(input.request.key))
-  return inputs.map(({ request }) => request.key)
-}
-
-function requestInput(key: string): RequestSlotInput {
-  const request = { key, workflowId: 'run', slots: 2, maxHoldMs: maxDurationOf(work) }
-  return { tool: 'work', limiter, taskQueue: 'queue', request }
-}
-
-/** Keys of the slots that were given back since the last call. */
-function released(): readonly string[] {
-  return takeSent().map(({ workflowId, signal, input }) => {
-    expect({ workflowId, signal }).toEqual({ workflowId: limiter, signal: 'release' })
-    return (input as { readonly key: string }).key
-  })
-}
-
-const limitedCall = (key: string) => ({
-  tool: work,
-  input: { ...identityOf(key), arguments: { id: 1 } },
-  report: () => undefined,
-  record: (outcome: CallOutcome) => outcome,
-})
-
-/** The slots of a run, and its calls, which a test ends. */
-class TestRun {
-  readonly slots: ToolSlots
-  readonly waiting: WaitingCalls
-  /** Keys of calls in the order of their start. */
-  readonly begun: string[] = []
-  readonly refusals: Record<string, string> = {}
-  readonly #ends = new Map<string, Deferred>()
-
-  constructor(state?: readonly WaitingCallState[]) {
-    this.waiting = new WaitingCalls(state)
-    this.slots = new ToolSlots(testRun({ config: { tools: [work] } }), this.waiting)
-  }
-
-  /** Settles when the call has ended. */
-  async call(key: string, execute = () => this.#execute(key)): Promise<string> {
-    try {
-      const outcome = await this.slots.run(limitedCall(key), execute)
-      if (outcome.status === 'denied') this.refusals[key] = outcome.message
-      return 'ended'
-    } catch (thrown) {
-      return (thrown as Error).message
-    } finally {
-      const call = this.waiting.get(key)
-      if (call && call.state.type !== 'returning') this.waiting.remove(call)
-    }
-  }
-
-  async #execute(key: string): Promise<CallOutcome> {
-    const end = new Deferred()
-    this.#ends.set(key, end)
-    this.begun.push(key)
-    await end.promise
-    return { status: 'ok', value: null }
-  }
-
-  /** The calls for the next execution of the run: key and state. */
-  get state(): readonly (readonly [string, string])[] {
-    return this.waiting.state.map(({ idempotencyKey, state }) => [idempotencyKey, state.type])
-  }
-
-  async calls(...keys: readonly string[]): Promise<void> {
-    for (const key of keys) void this.call(key)
-    await settle()
-  }
-
-  async answer(key: string, answer: SlotAnswer['answer'] = 'granted'): Promise<boolean> {
-    const isKnown = this.slots.answer({ key, limiter, answer })
-    await settle()
-    return isKnown
-  }
-
-  async end(key: string): Promise<void> {
-    this.#ends.get(key)?.resolve()
-    await settle()
-  }
-}
-
 describe('the calls of a run', () => {
   it('the calls of a run request at most the slots of the tool, begin after a grant, and give slots back', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b', 'c')
     expect(requested()).toEqual(['a', 'b'])
     expect(run.begun).toEqual([])
@@ -160,7 +44,7 @@ describe('the calls of a run', () => {
   })
 
   it('a call begins once when its grant arrives twice, and grants of unknown or queued calls are refused', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b', 'queued')
     expect(await run.answer('a')).toBe(true)
     expect(await run.answer('a')).toBe(true)
@@ -170,7 +54,7 @@ describe('the calls of a run', () => {
   })
 
   it('a failed call gives its slot back', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     const failing = run.call('a', () => Promise.reject(new Error('broken')))
     await settle()
     await run.answer('a')
@@ -182,7 +66,7 @@ describe('the calls of a run', () => {
     const cause = ApplicationFailure.nonRetryable('no worker')
     const failure = new ActivityFailure('failed', 'tool.slot', '1', 'MAXIMUM_ATTEMPTS_REACHED', 'worker', cause)
     vi.mocked(requestSlot).mockResolvedValueOnce().mockRejectedValueOnce(failure)
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b')
     await run.answer('a', 'refused')
     expect(run.refusals).toEqual({
@@ -198,7 +82,7 @@ describe('the calls of a run', () => {
 
 describe('a request without an answer', () => {
   it('a request for a slot is repeated every 5 minutes until it has an answer', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b', 'queued')
     await run.answer('a')
     requested()
@@ -215,7 +99,7 @@ describe('a request without an answer', () => {
   })
 
   it('a request for a slot is repeated after a failed repetition', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a')
     requested()
     vi.mocked(requestSlot).mockRejectedValueOnce(new Error('no worker'))
@@ -228,7 +112,7 @@ describe('a request without an answer', () => {
   })
 
   it('requests for slots are repeated also after the first call was cancelled', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     const scope = new CancellationScope()
     void scope.run(() => run.call('a'))
     await run.calls('b')
@@ -242,7 +126,7 @@ describe('a request without an answer', () => {
 
 describe('a cancelled call', () => {
   it('a cancelled call gives up its place for a slot, and does not begin', async () => {
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     const scope = new CancellationScope()
     await run.calls('a')
     const waiting = scope.run(() => run.call('b'))
@@ -264,7 +148,7 @@ describe('a cancelled call', () => {
 describe('the next execution of a run', () => {
   it('the next execution of a run keeps slots, and repeats requests and unconfirmed releases', async () => {
     fakeWorkflow.deliver = () => new Promise(() => undefined)
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b')
     await run.answer('a')
     await run.answer('b')
@@ -280,7 +164,7 @@ describe('the next execution of a run', () => {
 
     const state = structuredClone(run.waiting.state)
     startFakeWorkflow({ workflowId: 'run' })
-    const next = new TestRun(state)
+    const next = new SlotsOfRun(state)
     expect(released()).toEqual(['b'])
     await next.calls('a', 'c', 'queued')
     expect(requested()).toEqual(['c', 'queued'])
@@ -300,7 +184,7 @@ describe('the end of a run', () => {
       await deliveries[key]?.promise
       if (key === 'b') throw new Error('not found')
     }
-    const run = new TestRun()
+    const run = new SlotsOfRun()
     await run.calls('a', 'b', 'queued')
     await run.answer('a')
     let isClosed = false
@@ -321,7 +205,7 @@ describe('the end of a run', () => {
 
 describe('an answer of a limiter', () => {
   it('an answer of a limiter goes to the run that has the call; a slot that no run wants is given back', async () => {
-    const [one, other] = [new TestRun(), new TestRun()]
+    const [one, other] = [new SlotsOfRun(), new SlotsOfRun()]
     handleCallMessages(() => [{ toolSlots: one.slots }, { toolSlots: other.slots }] as unknown as RunCalls[])
     const answer = async (key: string, given: SlotAnswer['answer']) => {
       const input: SlotAnswer = { key, limiter, answer: given }

@@ -12,6 +12,7 @@
 import { condition } from '@temporalio/workflow'
 import type { CallIdentity } from '../../common/calls/calls.js'
 import type { CallOutcome } from '../../common/calls/outcomes.js'
+import type { KeepableSlot } from '../../common/calls/tool-slots.js'
 import type { CallAnswers, ToolQuestion } from '../../common/calls/questions.js'
 import type { JsonObject } from '../../common/json/json.js'
 import { type CallEvent, type CallState, transition, type Wait } from './call-state.js'
@@ -24,6 +25,8 @@ export interface WaitingCallState extends CallIdentity {
   readonly rememberAs?: string
   /** The questions that its tool asks. Absent: none. */
   readonly asked?: AskedQuestions
+  /** The slot of the call, if its run may keep it. Absent: the slot is for this call alone, or there is none. */
+  readonly slot?: KeepableSlot
 }
 
 /** The questions of a call. Set exactly while its state is `question` or `answered`. */
@@ -46,10 +49,14 @@ export class WaitingCalls {
     this.#calls = new Map(state.map((call) => [call.idempotencyKey, { ...call }]))
   }
 
-  /** Read when no activity of a call is in progress. A queued call has asked no limiter, so it begins again. */
+  /**
+   * Read when no activity of a call is in progress. A queued call has asked no limiter, so it begins again. The next
+   * execution returns the slots that this one keeps.
+   */
   get state(): readonly WaitingCallState[] {
     // Invariant 2.
     return [...this.#calls.values()].flatMap((call) => {
+      if (call.state.type === 'kept') return [{ ...call, state: { type: 'returning' } as const }]
       if (call.state.type !== 'queued' && call.state.type !== 'ready') return [{ ...call }]
       return call.approved ? [{ ...call, state: { type: 'ready' } as const }] : []
     })

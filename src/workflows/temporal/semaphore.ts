@@ -19,6 +19,11 @@ export class Semaphore {
     return this.#acquired
   }
 
+  /** True when a task would start at once. */
+  get isFree(): boolean {
+    return !this.#isClosed && this.#acquired < this.#count && this.#waiting.length === 0
+  }
+
   get isClosed(): boolean {
     return this.#isClosed
   }

@@ -6,7 +6,7 @@ import {
   startFakeWorkflow,
   takeSent,
 } from '../../../test/support/workflow/fake-workflow.js'
-import { maxWaitingForSlot, type SlotRequest } from '../../common/calls/tool-slots.js'
+import { maxWaitingForSlot, type SlotAnswer, type SlotRequest } from '../../common/calls/tool-slots.js'
 import { ToolLimit } from './tool-limit.js'
 
 vi.mock('@temporalio/workflow', async () => {
@@ -108,6 +108,70 @@ describe('the slots of a tool', () => {
     limit.release({ key: 'w1' })
     limit.request(requestOf('late'))
     expect(answers()).toEqual([])
+  })
+})
+
+describe('slots that runs may keep', () => {
+  const keepable = (key: string, slots = 1): SlotRequest => ({ ...requestOf(key, slots), mayKeep: true })
+  /** The answers since the last call: how long the run may keep each slot. */
+  const grants = () =>
+    takeSent().map(({ input }) => {
+      const { key, keepMs, isRecalled = false } = input as SlotAnswer
+      return `${key} ${keepMs === undefined ? 'one call' : `${keepMs} ms`}${isRecalled ? ', recalled' : ''}`
+    })
+
+  it('a run may keep a slot without a lock for a minute while nobody waits', () => {
+    limitWith(keepable('a', 3), requestOf('b', 3), { ...keepable('c', 3), lock: 'x' })
+    expect(grants()).toEqual(['a 60000 ms', 'b one call', 'c one call'])
+  })
+
+  it('slots are recalled once when a call waits, and granted for a turn while others wait', () => {
+    const limit = limitWith(keepable('a', 2), requestOf('b', 2), keepable('c', 2), keepable('d', 2))
+    expect(grants()).toEqual(['a 60000 ms', 'b one call', 'a 500 ms, recalled'])
+    limit.release({ key: 'a' })
+    expect(grants()).toEqual(['c 500 ms, recalled'])
+    limit.release({ key: 'b' })
+    limit.release({ key: 'c' })
+    limit.request(keepable('e', 2))
+    expect(grants()).toEqual(['d 60000 ms', 'e 60000 ms'])
+  })
+
+  it('a slot that no call waits for is recalled after a minute', async () => {
+    const limit = limitWith(keepable('a'))
+    expect(grants()).toEqual(['a 60000 ms'])
+    await passTime(60 * seconds - 1)
+    expect(grants()).toEqual([])
+    await passTime(1)
+    expect(grants()).toEqual(['a 500 ms, recalled'])
+    await passTime(60 * minutes - 1)
+    expect(grants()).toEqual([])
+    expect(limit.isIdle).toBe(false)
+    await passTime(1) // the last call may have begun when the slot was recalled
+    expect(limit.isIdle).toBe(true)
+  })
+
+  it('a run that has ended with a kept slot loses it when a call waits', async () => {
+    const limit = limitWith(keepable('a'))
+    await settle()
+    fakeWorkflow.deliver = ({ workflowId }) =>
+      workflowId === 'run-of-a' ? Promise.reject(new Error('not found')) : Promise.resolve()
+    limit.request(keepable('b'))
+    await settle()
+    expect(grants()).toEqual(['a 60000 ms', 'a 500 ms, recalled', 'b 60000 ms'])
+  })
+
+  it('the next execution of the limiter recalls the slots that runs keep', async () => {
+    const limit = limitWith(keepable('a', 2), keepable('b', 2))
+    await passTime(30 * seconds)
+    grants()
+    const next = new ToolLimit(structuredClone(limit.state))
+    await passTime(20 * seconds)
+    next.request(keepable('c', 2))
+    expect(grants()).toEqual(['a 500 ms, recalled', 'b 500 ms, recalled'])
+    const last = new ToolLimit(structuredClone(next.state))
+    expect(grants()).toEqual([])
+    last.release({ key: 'a' })
+    expect(grants()).toEqual(['c 60000 ms'])
   })
 })
 

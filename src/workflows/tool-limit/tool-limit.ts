@@ -15,7 +15,9 @@
  *    the latest when `maxHoldMs` is over. While calls wait, the limiter checks the holders by repeating their grants:
  *    after 5 seconds, then each time after twice the time, up to 10 minutes.
  * 4. At most `maxWaitingForSlot` calls wait; one more is refused.
- * 5. Between two signals only one timer is pending. The state is complete, so the workflow can continue as new at any
+ * 5. A slot that its run may keep is recalled as soon as a call waits for a slot, and at the latest after `keepMs`.
+ *    While others wait, a slot is granted for a turn: `turnMs` for calls that wait in the run.
+ * 6. Between two signals only one timer is pending. The state is complete, so the workflow can continue as new at any
  *    time. The next execution repeats grants that were not confirmed.
  */
 
@@ -36,6 +38,15 @@ import { DurableTimer } from '../temporal/durable-timer.js'
 const firstCheckMs = 5_000
 const maxCheckMs = 10 * 60_000
 
+/**
+ * Milliseconds after the grant, during which calls of a run may begin with a slot that it keeps. A slot that is kept
+ * without need costs others only a recall, but the limiter does not end while a run has one.
+ */
+const keepMs = 60_000
+
+/** The same while others wait: handing over a slot takes about 60 ms, so a turn is some times as long. */
+const turnMs = 500
+
 type Holder = { -readonly [Key in keyof SlotHolder]: SlotHolder[Key] }
 
 export class ToolLimit {
@@ -49,7 +60,7 @@ export class ToolLimit {
     this.#slots = slots
     this.#holders = new Map(holders.map((holder) => [holder.key, { ...holder }]))
     this.#waiting = new Map(waiting.map((request) => [request.key, request]))
-    for (const holder of this.#holders.values()) if (!holder.isDelivered) this.#sendGrant(holder) // invariant 5
+    for (const holder of this.#holders.values()) if (!holder.isDelivered) this.#sendGrant(holder) // invariant 6
     this.#onChange()
   }
 
@@ -74,7 +85,7 @@ export class ToolLimit {
       this.#sendGrant(holder) // a run repeats its request after a reset (invariant 2)
     } else if (this.#waiting.size >= maxWaitingForSlot && !this.#waiting.has(key)) {
       // Invariant 4.
-      this.#send(workflowId, key, 'refused').catch(() => undefined) // the run has ended
+      this.#send(workflowId, { key, answer: 'refused' }).catch(() => undefined) // the run has ended
     } else {
       this.#waiting.set(key, request)
     }
@@ -92,15 +103,27 @@ export class ToolLimit {
     const now = Date.now()
     for (const { key, until } of this.#holders.values()) if (until <= now) this.#holders.delete(key)
     const locks = new Set([...this.#holders.values()].map(({ lock }) => lock))
-    for (const [key, { workflowId, lock, maxHoldMs }] of this.#waiting) {
+    const granted = new Set<Holder>()
+    for (const [key, { workflowId, lock, maxHoldMs, mayKeep }] of this.#waiting) {
       if (this.#holders.size >= this.#slots) break // invariant 1
       if (lock !== undefined && locks.has(lock)) continue
       locks.add(lock)
       this.#waiting.delete(key)
+      const recallAt = mayKeep && lock === undefined ? now + keepMs : undefined
+      // The last call may begin when the slot is recalled.
+      const until = (recallAt ?? now) + maxHoldMs
       const check = { checkAt: now + firstCheckMs, checkIntervalMs: firstCheckMs }
-      const holder = { key, workflowId, ...defined({ lock }), until: now + maxHoldMs, ...check, isDelivered: false }
+      const holder = { key, workflowId, ...defined({ lock, recallAt }), until, ...check, isDelivered: false }
       this.#holders.set(key, holder)
-      this.#sendGrant(holder)
+      granted.add(holder)
+    }
+    const isWanted = this.#waiting.size > 0 && this.#holders.size >= this.#slots
+    for (const holder of this.#holders.values()) {
+      const { recallAt, isRecalled } = holder
+      const isDue = recallAt !== undefined && !isRecalled && (isWanted || recallAt <= now)
+      // Invariant 5. A recall is a check, too.
+      if (isDue) Object.assign(holder, { isRecalled: true, checkAt: now + firstCheckMs, checkIntervalMs: firstCheckMs })
+      if (isDue || granted.has(holder)) this.#sendGrant(holder)
     }
     if (this.#waiting.size > 0) for (const holder of this.#holders.values()) this.#check(holder, now)
     this.#schedule()
@@ -118,16 +141,17 @@ export class ToolLimit {
 
   #schedule(): void {
     const isAwaited = this.#waiting.size > 0
-    const times = [...this.#holders.values()].map(({ until, checkAt }) =>
-      isAwaited ? Math.min(until, checkAt) : until,
+    const times = [...this.#holders.values()].map(({ until, checkAt, recallAt, isRecalled }) =>
+      Math.min(until, isAwaited ? checkAt : Infinity, isRecalled ? Infinity : (recallAt ?? Infinity)),
     )
     this.#timer.schedule(Math.min(...times), 'check the calls that hold a slot', () => this.#onChange())
   }
 
   #sendGrant(holder: Holder): void {
-    const { key, workflowId } = holder
+    const { key, workflowId, recallAt, isRecalled } = holder
     this.#hasGranted = true
-    this.#send(workflowId, key, 'granted').then(
+    const kept = recallAt === undefined ? {} : { keepMs: isRecalled ? turnMs : keepMs, ...defined({ isRecalled }) }
+    this.#send(workflowId, { key, answer: 'granted', ...kept }).then(
       () => (holder.isDelivered = true),
       () => {
         // The run has ended.
@@ -138,8 +162,8 @@ export class ToolLimit {
     )
   }
 
-  #send(workflowId: string, key: string, answer: SlotAnswer['answer']): Promise<void> {
+  #send(workflowId: string, answer: Omit<SlotAnswer, 'limiter'>): Promise<void> {
     const { workflowId: limiter } = workflowInfo()
-    return getExternalWorkflowHandle(workflowId).signal<[SlotAnswer]>(slotAnswerSignal, { key, limiter, answer })
+    return getExternalWorkflowHandle(workflowId).signal<[SlotAnswer]>(slotAnswerSignal, { ...answer, limiter })
   }
 }

@@ -16,7 +16,8 @@ describe('a tool with a concurrency limit', () => {
   const callsOfRun = inMode('always-replay') ? 40 : 100
 
   it("a concurrency limit works for hundreds of calls of three runs over its limiter's continue-as-new", async () => {
-    const work = limitedTool('work', 4)
+    // A run keeps no slot of a tool with locks, so every call requests one.
+    const work = limitedTool('work', { concurrency: 4, lockBy: () => undefined })
     const env = await TestEnvironment.start({ tools: [work.tool], initialWorkers: [{}, {}] })
     const limiter = env.limiter('work')
     const handles = await Promise.all([1, 2, 3].map(() => env.startProgram(gather(callsOfRun))))

@@ -26,8 +26,8 @@ it('a run whose limiter was terminated asks again 5 minutes after its first requ
 
   expect(await second.result()).toMatchObject({ outcome: { status: 'ok', output: '4\n' } })
   expect([work.calls, work.most]).toEqual([6, 2])
-  // Two requests were repeated, and two were made for the calls behind them.
-  expect(await requests()).toBe(6)
+  // Two requests were repeated. The calls behind them use the same slots.
+  expect(await requests()).toBe(4)
   const [timer] = startedTimers(await env.history(second)).filter(({ summary }) => summary === 'ask for slots again')
   expect(timer).toMatchObject({ seconds: 300, hasFired: true })
   await env.expectCleanEnd(second)

@@ -1,6 +1,6 @@
 // First step of every entry script. Plain Node without dependencies, because it runs before `npm ci`.
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -60,6 +60,10 @@ function dependenciesInstalled() {
 }
 
 function installDependencies() {
+  // npm would empty the folder of the other checkout.
+  if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    stop('node_modules is a link to a folder that does not match package-lock.json. Remove the link.')
+  }
   progress('installing dependencies (npm ci)')
   const { status } = npm(['ci', '--include=dev', '--no-progress'])
   if (status !== 0) stop('npm ci failed; its own message above says why.')

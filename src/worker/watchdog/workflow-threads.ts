@@ -1,6 +1,6 @@
+import { createRequire } from 'node:module'
 import type { Worker as Thread } from 'node:worker_threads'
-// The SDK has no option for this. `workflow-threads.test.ts` fails when an update of it changes these parts.
-import threadedVm, { type ThreadedVMWorkflowCreator } from '@temporalio/worker/lib/workflow/threaded-vm.js'
+import type * as ThreadedVm from '@temporalio/worker/lib/workflow/threaded-vm.js'
 
 /** Maximum milliseconds for which workflow code runs without a pause. */
 export const workflowLimitMs = 60_000
@@ -25,7 +25,8 @@ let isInstalled = false
 export function watchWorkflowThreads(): void {
   if (isInstalled) return
   isInstalled = true
-  const { ThreadedVMWorkflowCreator: creators } = threadedVm
+  const creators = creatorsOfSdk()
+  if (!creators) return
   const create = creators.create.bind(creators)
   creators.create = async (options) => {
     if (options.isolateExecutionTimeoutMs !== workflowLimitMs) return create(options)
@@ -36,7 +37,20 @@ export function watchWorkflowThreads(): void {
   }
 }
 
-function clientsOf(creator: ThreadedVMWorkflowCreator): readonly ThreadClient[] {
+/**
+ * The SDK has no option for this. Undefined with a later SDK of the user that no longer has this module: then Node
+ * applies the limit. `workflow-threads.test.ts` fails when an update changes these parts.
+ */
+function creatorsOfSdk(): typeof ThreadedVm.ThreadedVMWorkflowCreator | undefined {
+  try {
+    const load = createRequire(import.meta.url) as (path: string) => Partial<typeof ThreadedVm>
+    return load('@temporalio/worker/lib/workflow/threaded-vm.js').ThreadedVMWorkflowCreator
+  } catch {
+    return undefined
+  }
+}
+
+function clientsOf(creator: ThreadedVm.ThreadedVMWorkflowCreator): readonly ThreadClient[] {
   return (creator as unknown as { readonly workerThreadClients: readonly ThreadClient[] }).workerThreadClients
 }
 

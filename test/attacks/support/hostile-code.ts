@@ -61,8 +61,10 @@ def take(frame):
     runner.protocol.begin_step(frame)
     step = runner.protocol.number
 def suspend(*calls, wake_in=None):
-    say(type="suspended", calls=list(calls), wake_in=wake_in, output="")
-    frame = runner.channel.receive()
+    while True:
+        say(type="suspended", calls=list(calls), wake_in=wake_in, output="")
+        frame = runner.channel.receive()
+        if frame["step"] != step: break  # else the host repeats the step
     take(frame)
     return [(each["outcome"]["status"], each["outcome"].get("value", each["outcome"].get("message"))) for each in frame["results"]]
 `

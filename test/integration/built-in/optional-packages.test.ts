@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -10,14 +10,17 @@ import { body, makePdf, startWebServer } from '../../support/web/web-server.js'
 const run = promisify(execFile)
 const checkout = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Calls web_fetch of an installation that has only these packages of the worker. Prints the text, or the error. */
+/** Calls web_fetch of an installation that has only these optional packages. Prints the text, or the error. */
 async function fetchWith(packages: readonly string[], { port, url }: { port: number; url: string }): Promise<string> {
+  const { dependencies } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
   const project = await temporaryFolder()
   await mkdir(join(project, 'node_modules'))
-  for (const folder of ['common', 'languages', 'network', 'platform', 'tools']) {
-    await cp(join(checkout, 'dist', folder), join(project, 'dist', folder), { recursive: true })
-  }
-  for (const name of ['zod', 'ipaddr.js', '@noble', '@discoveryjs', ...packages]) {
+  const isNeeded = (path: string): boolean => !/workflow-bundle|\.d\.c?ts$/.test(path)
+  await cp(join(checkout, 'dist'), join(project, 'dist'), { recursive: true, filter: isNeeded })
+  for (const name of [...Object.keys(dependencies), ...packages]) {
+    await mkdir(join(project, 'node_modules', name, '..'), { recursive: true })
     await symlink(join(checkout, 'node_modules', name), join(project, 'node_modules', name))
   }
   await cp(join(checkout, 'package.json'), join(project, 'package.json'))

@@ -22,7 +22,7 @@ import { isPodOf, labelKeys, managedBy, ownerLabel, podMetadata, podName, userId
 import { sessionPodSpec } from './pod/pod-spec.js'
 import { type PodState, readPodState } from './pod/pod-state.js'
 
-/** What this backend does; deploy/kubernetes/sandboxes.yaml grants it. */
+/** What this backend does; deploy/sandbox-pods.yaml grants it. */
 const rights: readonly Right[] = [
   ...['create', 'get', 'list', 'watch', 'delete'].map((verb) => ({ verb, resource: 'pods' })),
   { verb: 'get', resource: 'pods', subresource: 'attach' },
@@ -211,7 +211,7 @@ export function createKubernetesBackend({ options, owner, limits, timings }: Kub
         severity: 'error',
         code: 'SANDBOX_UNAVAILABLE',
         message: `the account may not ${verb} ${what} in the namespace ${namespace}`,
-        remedy: 'Apply deploy/kubernetes/sandboxes.yaml.',
+        remedy: 'Apply deploy/sandbox-pods.yaml.',
       } as const
     })
   }

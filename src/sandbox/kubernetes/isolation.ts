@@ -137,7 +137,7 @@ export function problemsOf(
     add(
       false,
       `code in a pod of the namespace ${options.namespace} reaches ${report.reached.join(', ')}`,
-      'Apply the NetworkPolicy of deploy/kubernetes/sandboxes.yaml, on a cluster whose network plugin enforces it.',
+      'Apply the NetworkPolicy of deploy/sandbox-pods.yaml, on a cluster whose network plugin enforces it.',
     )
   if (report.hasToken) add(false, 'a pod has the token of a service account', 'A webhook of the cluster may add it.')
   if (report.canWriteRoot) add(false, 'the root folder of a pod can be written', 'The runtime ignores `readOnlyRootFilesystem`.')

@@ -80,7 +80,7 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
     if (tools) {
       await validateKubernetes(
         tools,
-        files.map((file) => join(folder, file)),
+        [...files.map((file) => join(folder, file)), join(root, 'deploy/sandbox-pods.yaml')],
       )
     }
     const named = /resources: \[(?<list>.*)\]/.exec(read('deploy/kubernetes/kustomization.yaml'))?.groups?.['list']

@@ -191,7 +191,7 @@ export class FakeCluster {
       this.pods.delete(name)
       this.#notify('DELETED', pod)
     }
-    if (process === undefined || process.exitCode !== null || process.signalCode !== null) return remove()
+    if (process === undefined || isEnded(process)) return remove()
     process.kill('SIGTERM')
     process.once('exit', () => setTimeout(remove, 100))
   }
@@ -201,7 +201,7 @@ export class FakeCluster {
     const entry = this.pods.get(name)
     this.requests.push('ATTACH pods')
     // As a cluster: the connection is opened, and closed at once.
-    if (entry?.process == null || entry.process.exitCode !== null) return socket.close(1000)
+    if (!entry?.process || isEnded(entry.process)) return socket.close(1000)
     entry.sockets.add(socket)
     socket.once('close', () => entry.sockets.delete(socket))
     socket.on('message', (message: Buffer) => entry.process?.stdin?.write(message.subarray(1)))
@@ -224,6 +224,10 @@ export class FakeCluster {
   #notifyOne({ name, response }: { readonly name: string | undefined; readonly response: ServerResponse }, type: string, pod: V1Pod): void {
     if (name === undefined || name === pod.metadata?.name) response.write(`${JSON.stringify({ type, object: pod })}\n`)
   }
+}
+
+function isEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
 }
 
 interface Right {

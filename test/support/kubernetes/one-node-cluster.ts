@@ -11,7 +11,7 @@ import { buildClusterBinaries } from './cluster-binaries.js'
 
 const run = promisify(execFile)
 const script = fileURLToPath(new URL('./cluster.sh', import.meta.url))
-const manifest = fileURLToPath(new URL('../../../deploy/kubernetes/sandboxes.yaml', import.meta.url))
+const manifest = fileURLToPath(new URL('../../../deploy/sandbox-pods.yaml', import.meta.url))
 
 /** The namespace of the pods of sandboxes, as in the manifest. */
 export const sandboxNamespace = 'durable-ptc-sandboxes'

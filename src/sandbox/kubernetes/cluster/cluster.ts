@@ -124,11 +124,9 @@ export class Cluster {
   ): Promise<Result> {
     for (;;) {
       signal.throwIfAborted()
+      // The server may end a watch at any time.
       const result = await this.#watchOnce(name, isDone, signal)
       if (result !== undefined) return result
-      // The server ended the watch. It begins with the state of that moment.
-      const now = isDone(await this.find(name))
-      if (now !== undefined) return now
     }
   }
 
@@ -143,21 +141,28 @@ export class Cluster {
     return withAbortListener(signal, () => stop.abort(), async () => {
       const result = await new Promise<Result | undefined>((resolve, reject) => {
         stop.signal.addEventListener('abort', () => resolve(undefined))
-        const onEvent = (type: string, pod: V1Pod): void => {
+        const look = (pod: V1Pod | undefined): void => {
           try {
-            const found = isDone(type === 'DELETED' ? undefined : pod)
+            const found = isDone(pod)
             if (found !== undefined) resolve(found)
           } catch (error) {
             reject(error as Error)
           }
         }
+        const onEvent = (type: string, pod: V1Pod): void => look(type === 'DELETED' ? undefined : pod)
         const onEnd = (thrown: unknown): void => {
           if (statusOf(thrown) === undefined) resolve(undefined)
           else reject(clusterError(thrown, `watch pod ${name}`))
         }
         watch
           .watch(path, { fieldSelector: `metadata.name=${name}` }, onEvent, onEnd)
-          .then((request) => stop.signal.addEventListener('abort', () => request.abort()), reject)
+          .then((request) => {
+            stop.signal.addEventListener('abort', () => request.abort())
+            // There is no event for a pod that is not there.
+            return this.find(name)
+          })
+          .then((pod) => pod ?? look(undefined))
+          .catch(reject)
       }).finally(() => stop.abort())
       signal.throwIfAborted()
       return result

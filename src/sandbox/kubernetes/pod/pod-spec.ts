@@ -15,6 +15,7 @@ const activeDeadlineSeconds = 24 * 60 * 60
 /** Memory of the relay, besides that of the program. */
 const relayBytes = 32 << 20
 const privateFolderBytes = 64 << 20
+const defaultMemoryRequest = 128 << 20
 
 /** The whole environment of a sandbox, besides the variables of its runner and what the relay removes. */
 const environment = {
@@ -124,7 +125,10 @@ function hardenedPodSpec({ options, userId, limits }: PodSpecInput, { container,
         },
         resources: {
           limits: { cpu: String(limits.cpus), memory: String(memory) },
-          requests: { cpu: requests?.cpu ?? '100m', memory: requests?.memory ?? '128Mi' },
+          requests: {
+            cpu: requests?.cpu ?? '100m',
+            memory: requests?.memory ?? String(Math.min(memory, defaultMemoryRequest)),
+          },
         },
         volumeMounts: [
           ...mounted.map(([mountPath], index) => ({ name: `memory-${index}`, mountPath })),

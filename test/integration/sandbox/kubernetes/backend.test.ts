@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../../../src/common/run/limits.js'
+import type { StepResult } from '../../../../src/common/session/steps.js'
 import type { SandboxBackend, SandboxSpec } from '../../../../src/sandbox/backend.js'
 import { SessionHarness } from '../../../../src/sandbox/conformance/session-harness.js'
 import { readImageSource } from '../../../../src/sandbox/docker/image/image-source.js'
@@ -30,6 +31,8 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
+  for (const { process } of cluster.pods.values()) process?.kill('SIGKILL')
+  cluster.pods.clear()
   await Promise.all(backends.splice(0).map((backend) => backend.close()))
 })
 
@@ -59,9 +62,9 @@ function newSpec(): SandboxSpec {
 describe('a session', () => {
   test('runs cells, and continues after its connection broke', async () => {
     const harness = await new SessionHarness(newBackend()).open()
-    await expect(harness.runCell('x = get(1)\nprint(x)')).resolves.toMatchObject({ finalResult: { type: 'completed' } })
+    await expect(harness.runCell('x = await get(1)\nprint(x)')).resolves.toMatchObject({ finalResult: { type: 'completed' } })
     cluster.cutConnections()
-    await expect(harness.runCell('x["again"] = get(2)\nprint(sorted(x))')).resolves.toMatchObject({
+    await expect(harness.runCell('x["again"] = await get(2)\nprint(sorted(x))')).resolves.toMatchObject({
       output: "['a', 'again']\n",
     })
     await harness.close()
@@ -70,12 +73,12 @@ describe('a session', () => {
 
   test('is taken over by another worker in the middle of a step', async () => {
     const first = await new SessionHarness(newBackend()).open()
-    await first.startCell('x = 41\ny = get(1)\nprint(x + y["a"])')
+    const suspended = await first.startCell('x = 41\ny = await get(1)\nprint(x + y["a"])')
     const other = new SessionHarness(newBackend(), {}, first.session)
     other.step = first.step
     const result = await other.executeStep({
       type: 'results',
-      results: [{ index: 0, outcome: { status: 'ok', value: { a: 1 } } }],
+      results: callsOf(suspended).map(({ index }) => ({ index, outcome: { status: 'ok', value: { a: 1 } } })),
     })
     expect(result).toMatchObject({ type: 'completed', output: '42\n' })
     await other.close()
@@ -84,8 +87,7 @@ describe('a session', () => {
   test('is lost when its pod is deleted', async () => {
     const harness = await new SessionHarness(newBackend()).open()
     const step = harness.startCell('while True: pass')
-    await expect.poll(() => cluster.sessionPods).toHaveLength(1)
-    const [name = ''] = cluster.sessionPods
+    const name = podName(harness.sandboxSpec)
     await newBackend().remove(harness.sandboxSpec)
     await expect(step).resolves.toMatchObject({ type: 'lost', cause: 'gone' })
     await expect.poll(() => cluster.pods.has(name)).toBe(false)
@@ -237,4 +239,8 @@ describe('a worker that starts', () => {
 
 function refuse(what: string, status: number, message: string): void {
   cluster.refuse = (request) => (request === what ? { status, message } : undefined)
+}
+
+function callsOf(result: StepResult) {
+  return result.type === 'suspended' ? result.calls : []
 }

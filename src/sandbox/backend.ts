@@ -128,7 +128,8 @@ export interface SandboxConnection {
 }
 
 export interface SandboxEnd {
-  readonly reason: 'exited' | 'out_of_memory' | 'disconnected'
+  /** `replaced`: another worker has connected, and only its connection counts. */
+  readonly reason: 'exited' | 'out_of_memory' | 'disconnected' | 'replaced'
   readonly exitCode: number | null
   /** The tail of the output outside the protocol (a crash message); untrusted text. */
   readonly diagnostics: string

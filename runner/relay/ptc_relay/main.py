@@ -38,6 +38,7 @@ def main(arguments):
         os.set_blocking(descriptor, False)
     signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
     ends = []
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # code may send it; the owner interrupts by a packet
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: ends.append(128 + signal.SIGTERM))
     relay = Relay(Runner(options.command, options.limits, environment), wakeup, options.lease)

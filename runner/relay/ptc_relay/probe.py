@@ -4,6 +4,7 @@ It writes JSON to the termination message of its container, which the cluster re
 `reached` lists the addresses that answered, in any way: a refused connection has reached a host, too.
 """
 
+import errno
 import json
 import os
 import resource
@@ -17,6 +18,7 @@ SECONDS = 2
 ADDRESSES = (("169.254.169.254", 80), ("1.1.1.1", 443), ("8.8.8.8", 53), ("2606:4700:4700::1111", 443))
 KUBELET_PORTS = (10250, 22)
 DNS_QUERY = struct.pack(">HHHHHH", 0x7074, 0x0100, 1, 0, 0, 0) + b"\7example\3com\0" + struct.pack(">HH", 1, 1)
+ANSWERS = (0, errno.ECONNREFUSED, errno.ECONNRESET)
 TERMINATION_LOG = "/dev/termination-log"
 RELAY_VERSION = 1
 
@@ -49,16 +51,21 @@ def _reached(more):
     targets += [(resolver, 53) for resolver in resolvers]
     waiting, reached = {}, []
     for kind, addresses in ((socket.SOCK_STREAM, targets), (socket.SOCK_DGRAM, [(each, 53) for each in resolvers])):
-        for address in addresses:
+        for host, port in addresses:
+            name = f"{host}:{port}" + ("/udp" if kind == socket.SOCK_DGRAM else "")
             try:
-                opened = socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET, kind)
+                opened = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, kind)
                 opened.setblocking(False)
-                opened.connect_ex(address)
-                if kind == socket.SOCK_DGRAM:
+                error = opened.connect_ex((host, port))
+                if kind == socket.SOCK_DGRAM and error == 0:
                     opened.send(DNS_QUERY)
-                waiting[opened.fileno()] = opened, kind, address
+                    error = errno.EINPROGRESS
             except OSError:
-                pass
+                continue
+            if error == errno.EINPROGRESS:
+                waiting[opened.fileno()] = opened, kind, name
+            elif error in ANSWERS:
+                reached.append(name)
     poll = select.poll()
     for number, (_, kind, _) in waiting.items():
         poll.register(number, select.POLLOUT if kind == socket.SOCK_STREAM else select.POLLIN)
@@ -66,10 +73,9 @@ def _reached(more):
     while waiting and (left := deadline - time.monotonic()) > 0:
         for number, _ in poll.poll(left * 1000):
             poll.unregister(number)
-            opened, kind, (host, port) = waiting.pop(number)
-            error = opened.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-            if error in (0, 104, 111):  # connected or answered, reset, refused
-                reached.append(f"{host}:{port}" + ("/udp" if kind == socket.SOCK_DGRAM else ""))
+            opened, _, name = waiting.pop(number)
+            if opened.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) in ANSWERS:
+                reached.append(name)
     return sorted(reached)
 
 

@@ -9,7 +9,7 @@
  * Invariants:
  * 1. Each byte arrives once and in order, over any number of connections of one owner, or the connection ends. The next
  *    owner gets what the owner before has not acknowledged, and may begin in the middle of a frame.
- * 2. The newest owner counts. An older one learns this from the next packet, ends as `disconnected`, and its packets are
+ * 2. The newest owner counts. An older one learns this from the next packet, ends as `replaced`, and its packets are
  *    ignored.
  * 3. A reader that does not read never stops a connection: the relay sends no more than a window beyond what was read.
  * 4. An exit is known with its exit code after the last byte. A relay waits with its own exit until this is known.

@@ -205,7 +205,7 @@ test('what the runner writes while nobody is attached arrives later', async () =
 test('the newest of two owners counts, and the older one learns it', async () => {
   const hub = start(echo)
   const [first, other] = [await hub.connect(), await hub.connect()]
-  await expect(first.ended).resolves.toMatchObject({ reason: 'disconnected' })
+  await expect(first.ended).resolves.toMatchObject({ reason: 'replaced' })
   await expect(first.send(Buffer.from('from the first'))).rejects.toMatchObject({ code: 'SANDBOX_LOST' })
   expect((await roundTrip(other, Buffer.from('from the other'))).toString()).toBe('from the other')
 })
@@ -218,7 +218,7 @@ test('an owner that missed that another one took over is refused when it connect
   hub.canDial = true
   const dialsBefore = hub.dials
   const other = await hub.connect()
-  await expect(first.ended).resolves.toMatchObject({ reason: 'disconnected' })
+  await expect(first.ended).resolves.toMatchObject({ reason: 'replaced' })
   expect(hub.dials).toBeGreaterThan(dialsBefore)
   const bytes = randomBytes(randomOf(5), 100_000)
   expect((await roundTrip(other, bytes)).equals(bytes)).toBe(true)

@@ -267,7 +267,7 @@ export class ResumableConnection implements SandboxConnection {
         this.#transmit(this.#stream.exitAck())
         return this.#finish(readExit(received.exit))
       case 'fenced':
-        return this.#finish(disconnected)
+        return this.#finish({ reason: 'replaced', exitCode: null, diagnostics: '' })
       case 'nothing':
     }
     this.#flush()

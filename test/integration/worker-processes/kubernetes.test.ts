@@ -9,7 +9,7 @@ describe('runs with pods of a cluster that is imitated', () => {
   let cluster: FakeCluster
 
   beforeAll(async () => {
-    cluster = await FakeCluster.start(readImageSource(runnerDirectory).digest)
+    cluster = await FakeCluster.start({ runnerDigest: readImageSource(runnerDirectory).digest })
   })
   afterAll(() => cluster.stop())
 

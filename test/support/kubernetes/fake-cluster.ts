@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -24,9 +24,16 @@ interface FakePod {
   readonly sockets: Set<WebSocket>
 }
 
+export interface FakeClusterOptions {
+  /** The digest of the runners that the probe reports, where pods are processes. */
+  readonly runnerDigest?: string
+  /** Pods are hardened containers of the Docker daemon with this image. Default: processes of this machine. */
+  readonly image?: string
+}
+
 /**
  * The API of Kubernetes as far as the backend uses it. The containers of its pods are processes of this machine, without
- * any isolation. It loses the output of attached connections as a cluster does.
+ * any isolation, or containers of Docker. It loses the output of attached connections as a cluster does.
  */
 export class FakeCluster {
   readonly pods = new Map<string, FakePod>()
@@ -44,11 +51,14 @@ export class FakeCluster {
   statusOfNewPods: ((pod: V1Pod) => V1PodStatus | undefined) | undefined
   /** What the probe of isolation finds. */
   report: Readonly<Record<string, unknown>> = {}
-  #runnerDigest = ''
+  readonly #options: FakeClusterOptions
 
-  static async start(runnerDigest: string): Promise<FakeCluster> {
-    const cluster = new FakeCluster()
-    cluster.#runnerDigest = runnerDigest
+  private constructor(options: FakeClusterOptions) {
+    this.#options = options
+  }
+
+  static async start(options: FakeClusterOptions): Promise<FakeCluster> {
+    const cluster = new FakeCluster(options)
     cluster.#server.on('upgrade', (request, socket, head) => {
       cluster.#webSockets.handleUpgrade(request, socket, head, (client) => cluster.#attach(request, client))
     })
@@ -150,16 +160,11 @@ export class FakeCluster {
 
   #run(entry: FakePod): void {
     const { pod } = entry
-    const container = pod.spec?.containers[0]
-    const [program = '', ...args] = (container?.command ?? []).map((text) =>
-      text.replaceAll(`${installFolder}/`, runnerDirectory.endsWith('/') ? runnerDirectory : `${runnerDirectory}/`),
-    )
-    if (args.includes('--probe')) {
-      const found = { ...goodReport, runner: this.#runnerDigest, ...this.report }
-      return this.#end(entry, 0, JSON.stringify(found))
-    }
-    const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]))
-    const process = spawn(program, args, { cwd: this.folder, env: { ...env, KUBERNETES_SERVICE_HOST: '10.0.0.1' } })
+    const isProbe = pod.spec?.containers[0]?.command?.includes('--probe') === true
+    const { image, runnerDigest } = this.#options
+    if (isProbe && image === undefined)
+      return this.#end(entry, 0, JSON.stringify({ ...goodReport, runner: runnerDigest, ...this.report }))
+    const process = image === undefined ? spawnProcess(pod, this.folder) : spawnContainer(pod, image, this.folder)
     entry.process = process
     process.stdin.on('error', () => undefined)
     process.stderr.resume()
@@ -169,7 +174,8 @@ export class FakeCluster {
     process.once('exit', (code, signal) => {
       for (const socket of entry.sockets) socket.close(1000)
       // A cluster knows the end later than the connections.
-      setTimeout(() => this.#end(entry, code ?? (signal === 'SIGKILL' ? 137 : 143)), 50)
+      const message = image === undefined ? undefined : readFileSync(terminationLog(pod, this.folder), 'utf8')
+      setTimeout(() => this.#end(entry, code ?? (signal === 'SIGKILL' ? 137 : 143), message), 50)
     })
     pod.status = { phase: 'Running', containerStatuses: [statusOf({ running: {} })] }
   }
@@ -192,6 +198,7 @@ export class FakeCluster {
       this.#notify('DELETED', pod)
     }
     if (process === undefined || isEnded(process)) return remove()
+    // A signal ends the client of a container, which passes it on.
     process.kill('SIGTERM')
     process.once('exit', () => setTimeout(remove, 100))
   }
@@ -224,6 +231,55 @@ export class FakeCluster {
   #notifyOne({ name, response }: { readonly name: string | undefined; readonly response: ServerResponse }, type: string, pod: V1Pod): void {
     if (name === undefined || name === pod.metadata?.name) response.write(`${JSON.stringify({ type, object: pod })}\n`)
   }
+}
+
+function spawnProcess(pod: V1Pod, folder: string): ChildProcessWithoutNullStreams {
+  const container = pod.spec?.containers[0]
+  const runners = `${runnerDirectory.replace(/\/$/, '')}/`
+  const command = (container?.command ?? []).map((text) => text.replaceAll(`${installFolder}/`, runners))
+  const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]))
+  const limit = `--data=${container?.resources?.limits?.['memory'] ?? ''}`
+  return spawn('prlimit', [limit, ...command], { cwd: folder, env: { ...env, KUBERNETES_SERVICE_HOST: '10.0.0.1' } })
+}
+
+/** The settings of the pod, as options of Docker. */
+function spawnContainer(pod: V1Pod, image: string, folder: string): ChildProcessWithoutNullStreams {
+  const [container] = pod.spec?.containers ?? []
+  const { runAsUser, runAsGroup } = pod.spec?.securityContext ?? {}
+  const { memory = '', cpu = '' } = container?.resources?.limits ?? {}
+  writeFileSync(terminationLog(pod, folder), '')
+  chmodSync(terminationLog(pod, folder), 0o666)
+  const mounts = (container?.volumeMounts ?? []).map(({ name, mountPath, readOnly }) => {
+    const size = pod.spec?.volumes?.find((volume) => volume.name === name)?.emptyDir?.sizeLimit
+    return `--tmpfs=${mountPath}:rw,exec,mode=777,size=${size}${readOnly === true ? ',ro' : ''}`
+  })
+  const env = (container?.env ?? []).map(({ name, value = '' }) => `--env=${name}=${value.replaceAll('$$', '$')}`)
+  return spawn('docker', [
+    'run',
+    '--interactive',
+    '--rm',
+    '--init=false',
+    '--network=none',
+    '--read-only',
+    '--cap-drop=ALL',
+    '--security-opt=no-new-privileges',
+    `--user=${runAsUser}:${runAsGroup}`,
+    `--memory=${memory}`,
+    `--memory-swap=${memory}`,
+    `--cpus=${cpu}`,
+    `--hostname=${pod.spec?.hostname}`,
+    `--workdir=${container?.workingDir}`,
+    `--volume=${terminationLog(pod, folder)}:/dev/termination-log`,
+    '--entrypoint=',
+    ...mounts,
+    ...env,
+    image,
+    ...(container?.command ?? []).map((text) => text.replaceAll('$$', '$')),
+  ])
+}
+
+function terminationLog(pod: V1Pod, folder: string): string {
+  return join(folder, `${pod.metadata?.uid}.termination`)
 }
 
 function isEnded({ exitCode, signalCode }: ChildProcess): boolean {

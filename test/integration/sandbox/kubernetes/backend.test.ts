@@ -17,7 +17,7 @@ let cluster: FakeCluster
 const backends: SandboxBackend[] = []
 
 beforeAll(async () => {
-  cluster = await FakeCluster.start(readImageSource(runnerDirectory).digest)
+  cluster = await FakeCluster.start({ runnerDigest: readImageSource(runnerDirectory).digest })
 })
 
 beforeEach(() => {

@@ -86,7 +86,8 @@ class Relay:
         if runner.code is None or stream.exit is not None:
             return
         self.exited_at = self.exited_at or now
-        if runner.output in self.opened and now - self.exited_at < DRAIN_SECONDS:
+        # No other process is left that could write, so both end at once; a process of the host's tests may be.
+        if {runner.output, runner.errors} & self.opened and now - self.exited_at < DRAIN_SECONDS:
             return
         stream.exit = runner.end()
         try:

@@ -34,7 +34,6 @@ const rights: readonly Right[] = [
 const keepEndedMs = 10 * 60_000
 const reapEveryMs = 10 * 60_000
 
-
 export interface KubernetesBackendOptions {
   readonly options: KubernetesOptions
   /** The namespace of the sandbox ids. */
@@ -254,7 +253,8 @@ const gone: SandboxEnd = { reason: 'exited', exitCode: null, diagnostics: '' }
  * run again after a worker crash. Undefined for one that was killed, or that ended because no worker lived.
  */
 function exitedConnection(name: string, end: SandboxEnd): SandboxConnection | undefined {
-  if (end.reason === 'exited' && (end.exitCode === sigkillExitCode || end.exitCode === orphanedExitCode)) return undefined
+  if (end.reason === 'exited' && (end.exitCode === sigkillExitCode || end.exitCode === orphanedExitCode))
+    return undefined
   return {
     description: `pod ${name}, ended`,
     received: noBytes(),

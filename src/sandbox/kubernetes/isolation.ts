@@ -57,7 +57,9 @@ export async function probeIsolation(probe: ProbeOptions): Promise<readonly Back
   const spec = probePodSpec({ options, limits, userId: userId({ namespace: owner, session: name, epoch: 0 }) }, [])
   await cluster.create({ name, labels }, spec)
   try {
-    const ended = await awaitPod(cluster, name, timings.startMs, (state) => (state.type === 'ended' ? state : undefined))
+    const ended = await awaitPod(cluster, name, timings.startMs, (state) =>
+      state.type === 'ended' ? state : undefined,
+    )
     const parsed = reportSchema.safeParse(parseJson(ended.message))
     if (parsed.success) return problemsOf(parsed.data, probe)
     throw new PtcError('SANDBOX_IMAGE_MISSING', `the image ${options.image} has no relay for Kubernetes`, {
@@ -140,8 +142,10 @@ export function problemsOf(
       'Apply the NetworkPolicy of deploy/sandbox-pods.yaml, on a cluster whose network plugin enforces it.',
     )
   if (report.hasToken) add(false, 'a pod has the token of a service account', 'A webhook of the cluster may add it.')
-  if (report.canWriteRoot) add(false, 'the root folder of a pod can be written', 'The runtime ignores `readOnlyRootFilesystem`.')
-  if (/^0\b|\b0$/.test(status.Uid.split(' ')[0] ?? '0')) add(false, 'code runs as root', 'The runtime ignores `runAsUser`.')
+  if (report.canWriteRoot)
+    add(false, 'the root folder of a pod can be written', 'The runtime ignores `readOnlyRootFilesystem`.')
+  if (/^0\b|\b0$/.test(status.Uid.split(' ')[0] ?? '0'))
+    add(false, 'code runs as root', 'The runtime ignores `runAsUser`.')
   const hasCapabilities = [status.CapEff, status.CapBnd].some((mask) => mask !== '' && !/^0+$/.test(mask))
   if (hasCapabilities) add(false, 'code has capabilities', 'The runtime ignores `capabilities`.')
   if (status.NoNewPrivs !== '1')

@@ -58,7 +58,10 @@ from ptc_relay.packets import PacketReader, encode
 for packet in PacketReader().push(sys.stdin.buffer.read()):
     sys.stdout.buffer.write(encode(*packet))
 `
-  const bytes = Buffer.concat([encodePacket(packetOf(allBytes)), encodePacket(packetOf(Buffer.from([0, 1, 2, 3, 1, 0])))])
+  const bytes = Buffer.concat([
+    encodePacket(packetOf(allBytes)),
+    encodePacket(packetOf(Buffer.from([0, 1, 2, 3, 1, 0]))),
+  ])
   const { stdout } = spawnSync('python3', ['-c', script], { cwd: relay, input: bytes })
   expect(stdout.equals(bytes)).toBe(true)
 })

@@ -57,13 +57,7 @@ export function encodePacket({ type, owner, offset, acknowledged, data }: Packet
   header.writeBigUInt64BE(BigInt(acknowledged), 13)
   const checksum = Buffer.alloc(checksumBytes)
   checksum.writeUInt32BE(crc32(data, crc32(header)), 0)
-  return Buffer.concat([
-    delimiterBytes,
-    escapeBytes(header),
-    escapeBytes(data),
-    escapeBytes(checksum),
-    delimiterBytes,
-  ])
+  return Buffer.concat([delimiterBytes, escapeBytes(header), escapeBytes(data), escapeBytes(checksum), delimiterBytes])
 }
 
 function escapeBytes(bytes: Uint8Array): Uint8Array {

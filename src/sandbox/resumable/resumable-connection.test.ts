@@ -247,14 +247,19 @@ test('a reader that stalls stops the runner, and not the connection', async () =
   const connection = await hub.connect()
   // An interrupt is answered while nothing is read.
   await expect(connection.interrupt()).resolves.toBe(true)
-  const end = await connection.ended.then((ended) => ended, () => undefined)
+  const end = await connection.ended.then(
+    (ended) => ended,
+    () => undefined,
+  )
   expect(end).toMatchObject({ reason: 'exited', exitCode: 130 })
   expect(end?.diagnostics).not.toContain('all written')
 })
 
 test('a stalled reader goes on without a loss', async () => {
   const length = 5_000_000
-  const hub = start(`import os, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nout = b'0123456789' * ${length / 10}\nwhile out: out = out[os.write(1, out):]`)
+  const hub = start(
+    `import os, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nout = b'0123456789' * ${length / 10}\nwhile out: out = out[os.write(1, out):]`,
+  )
   let bytesOnTheWay = 0
   hub.fromRelay = (bytes) => ((bytesOnTheWay += bytes.length), [bytes])
   const connection = await hub.connect()
@@ -359,6 +364,8 @@ test('a program without a relay is unavailable', async () => {
 
 async function roundTripOnce(connection: ResumableConnection, bytes: Buffer): Promise<string> {
   await connection.send(bytes)
-  const chunk = (connection.received.read() as Buffer | null) ?? (await once(connection.received, 'readable'), connection.received.read() as Buffer)
+  const chunk =
+    (connection.received.read() as Buffer | null) ??
+    (await once(connection.received, 'readable'), connection.received.read() as Buffer)
   return chunk.toString()
 }

@@ -65,7 +65,18 @@ export function transition(state: DriverState, event: DriverEvent): Transition {
 
 type OperationEvent = Exclude<
   DriverEvent,
-  { type: 'execute' | 'snapshot' | 'helloSent' | 'helloFailed' | 'message' | 'writeFailed' | 'violation' | 'ended' | 'replaced' }
+  {
+    type:
+      | 'execute'
+      | 'snapshot'
+      | 'helloSent'
+      | 'helloFailed'
+      | 'message'
+      | 'writeFailed'
+      | 'violation'
+      | 'ended'
+      | 'replaced'
+  }
 >
 
 function inOperation(state: OpenState, event: OperationEvent): Transition {

@@ -53,7 +53,13 @@ export function servesTools(roles: ReadonlySet<Role>, registry: ToolRegistry): b
  *
  * @throws PtcError CONFIG_INVALID when a tool names a queue that has another purpose
  */
-export function engineQueues({ taskQueue, roles, hostQueueOf, registry, backends }: QueueOptions): readonly EngineQueue[] {
+export function engineQueues({
+  taskQueue,
+  roles,
+  hostQueueOf,
+  registry,
+  backends,
+}: QueueOptions): readonly EngineQueue[] {
   const hasTools = servesTools(roles, registry)
   const hasWorkflows = roles.has('workflow')
   const main = { kind: 'main', name: taskQueue, hasWorkflows, hasActivities: hasTools } as const

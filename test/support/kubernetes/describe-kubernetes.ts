@@ -55,7 +55,10 @@ async function missingRequirement(): Promise<string | undefined> {
 /** A backend as that of a worker. */
 export function kubernetesBackend(
   cluster: OneNodeCluster,
-  { options, ...more }: Partial<Omit<KubernetesBackendOptions, 'options'>> & {
+  {
+    options,
+    ...more
+  }: Partial<Omit<KubernetesBackendOptions, 'options'>> & {
     readonly options?: Partial<KubernetesBackendOptions['options']>
   } = {},
 ): SandboxBackend {

@@ -138,7 +138,8 @@ export class FakeCluster {
     if (request.method === 'GET') return send(response, 200, found.pod)
     const body = (await json(request).catch(() => ({}))) as { readonly preconditions?: { readonly uid?: string } }
     const uid = body.preconditions?.uid
-    if (uid !== undefined && uid !== found.pod.metadata?.uid) return fail(response, { status: 409, message: 'another uid' })
+    if (uid !== undefined && uid !== found.pod.metadata?.uid)
+      return fail(response, { status: 409, message: 'another uid' })
     send(response, 200, found.pod)
     this.#delete(name, found)
   }
@@ -183,7 +184,12 @@ export class FakeCluster {
   #end(entry: FakePod, exitCode: number, message?: string): void {
     const { pod } = entry
     const reason = pod.status?.containerStatuses?.[0]?.state?.terminated?.reason
-    const terminated = { exitCode, finishedAt: new Date().toISOString() as unknown as Date, ...(message && { message }), ...(reason && { reason }) }
+    const terminated = {
+      exitCode,
+      finishedAt: new Date().toISOString() as unknown as Date,
+      ...(message && { message }),
+      ...(reason && { reason }),
+    }
     pod.status = { ...pod.status, phase: 'Failed', containerStatuses: [statusOf({ terminated })] }
     if (this.pods.get(pod.metadata?.name ?? '') === entry) this.#notify('MODIFIED', pod)
   }
@@ -228,7 +234,11 @@ export class FakeCluster {
     for (const watch of this.#watches) this.#notifyOne(watch, type, pod)
   }
 
-  #notifyOne({ name, response }: { readonly name: string | undefined; readonly response: ServerResponse }, type: string, pod: V1Pod): void {
+  #notifyOne(
+    { name, response }: { readonly name: string | undefined; readonly response: ServerResponse },
+    type: string,
+    pod: V1Pod,
+  ): void {
     if (name === undefined || name === pod.metadata?.name) response.write(`${JSON.stringify({ type, object: pod })}\n`)
   }
 }

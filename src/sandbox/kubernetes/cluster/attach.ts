@@ -43,7 +43,11 @@ export async function attachTo(
   await opened(socket, pod, signal)
   const ping = setInterval(() => socket.ping(), pingMs).unref()
   socket.on('message', (message: RawData) => {
-    const bytes = Buffer.isBuffer(message) ? message : Array.isArray(message) ? Buffer.concat(message) : Buffer.from(message)
+    const bytes = Buffer.isBuffer(message)
+      ? message
+      : Array.isArray(message)
+        ? Buffer.concat(message)
+        : Buffer.from(message)
     if (bytes[0] === channels.stdout && bytes.length > 1) onBytes(bytes.subarray(1))
   })
   socket.on('error', () => undefined)

@@ -41,7 +41,10 @@ export function clusterError(thrown: unknown, action: string): PtcError {
   if (status === 403 && /RuntimeClass|runtimeclass/.test(detail))
     return error('SANDBOX_UNENFORCED', 'Create the RuntimeClass, or change `sandbox.kubernetes.runtimeClass`.')
   if (status === 403 && /PodSecurity|violates/.test(detail))
-    return error('SANDBOX_UNAVAILABLE', 'A policy of the cluster refuses pods of sandboxes; the message names the field.')
+    return error(
+      'SANDBOX_UNAVAILABLE',
+      'A policy of the cluster refuses pods of sandboxes; the message names the field.',
+    )
   if (status === 403)
     return error('SANDBOX_UNAVAILABLE', 'The account lacks this right: apply deploy/sandbox-pods.yaml.')
   if (status === 404 && /namespaces?\b/.test(detail))
@@ -57,7 +60,9 @@ export function clusterError(thrown: unknown, action: string): PtcError {
 function isNetworkFailure(thrown: unknown): boolean {
   if (isTimeLimit(thrown)) return true
   const { code, errno, cause } = thrown as Readonly<Record<string, unknown>>
-  if ([code, errno].some((name) => typeof name === 'string' && /^E(CONN|HOST|NET|TIMEDOUT|PIPE|NOTFOUND|AI_)/.test(name)))
+  if (
+    [code, errno].some((name) => typeof name === 'string' && /^E(CONN|HOST|NET|TIMEDOUT|PIPE|NOTFOUND|AI_)/.test(name))
+  )
     return true
   return cause !== undefined && cause !== null && isNetworkFailure(cause)
 }

@@ -11,10 +11,14 @@ async function importClient() {
   try {
     return await import('@kubernetes/client-node')
   } catch (cause) {
-    throw new PtcError('SANDBOX_UNAVAILABLE', `Kubernetes needs the package @kubernetes/client-node: ${messageOf(cause)}`, {
-      hint: 'Install it: npm install @kubernetes/client-node@1.4.0 ws@8',
-      cause,
-    })
+    throw new PtcError(
+      'SANDBOX_UNAVAILABLE',
+      `Kubernetes needs the package @kubernetes/client-node: ${messageOf(cause)}`,
+      {
+        hint: 'Install it: npm install @kubernetes/client-node@1.4.0 ws@8',
+        cause,
+      },
+    )
   }
 }
 
@@ -138,35 +142,39 @@ export class Cluster {
     const watch = new this.#client.Watch(this.config)
     const path = `/api/v1/namespaces/${this.namespace}/pods`
     const stop = new AbortController()
-    return withAbortListener(signal, () => stop.abort(), async () => {
-      const result = await new Promise<Result | undefined>((resolve, reject) => {
-        stop.signal.addEventListener('abort', () => resolve(undefined))
-        const look = (pod: V1Pod | undefined): void => {
-          try {
-            const found = isDone(pod)
-            if (found !== undefined) resolve(found)
-          } catch (error) {
-            reject(error as Error)
+    return withAbortListener(
+      signal,
+      () => stop.abort(),
+      async () => {
+        const result = await new Promise<Result | undefined>((resolve, reject) => {
+          stop.signal.addEventListener('abort', () => resolve(undefined))
+          const look = (pod: V1Pod | undefined): void => {
+            try {
+              const found = isDone(pod)
+              if (found !== undefined) resolve(found)
+            } catch (error) {
+              reject(error as Error)
+            }
           }
-        }
-        const onEvent = (type: string, pod: V1Pod): void => look(type === 'DELETED' ? undefined : pod)
-        const onEnd = (thrown: unknown): void => {
-          if (statusOf(thrown) === undefined) resolve(undefined)
-          else reject(clusterError(thrown, `watch pod ${name}`))
-        }
-        watch
-          .watch(path, { fieldSelector: `metadata.name=${name}` }, onEvent, onEnd)
-          .then((request) => {
-            stop.signal.addEventListener('abort', () => request.abort())
-            // There is no event for a pod that is not there.
-            return this.find(name)
-          })
-          .then((pod) => pod ?? look(undefined))
-          .catch(reject)
-      }).finally(() => stop.abort())
-      signal.throwIfAborted()
-      return result
-    })
+          const onEvent = (type: string, pod: V1Pod): void => look(type === 'DELETED' ? undefined : pod)
+          const onEnd = (thrown: unknown): void => {
+            if (statusOf(thrown) === undefined) resolve(undefined)
+            else reject(clusterError(thrown, `watch pod ${name}`))
+          }
+          watch
+            .watch(path, { fieldSelector: `metadata.name=${name}` }, onEvent, onEnd)
+            .then((request) => {
+              stop.signal.addEventListener('abort', () => request.abort())
+              // There is no event for a pod that is not there.
+              return this.find(name)
+            })
+            .then((pod) => pod ?? look(undefined))
+            .catch(reject)
+        }).finally(() => stop.abort())
+        signal.throwIfAborted()
+        return result
+      },
+    )
   }
 
   async #call<Result>(action: string, request: () => Promise<Result>): Promise<Result>
@@ -210,8 +218,15 @@ function loadConfig(client: Client, context: string | undefined): KubeConfig {
   }
   if (context !== undefined) config.setCurrentContext(context)
   if (config.getContextObject(config.getCurrentContext()) === null || config.getCurrentCluster() === null)
-    throw new PtcError('SANDBOX_UNAVAILABLE', `the kubeconfig has no context ${config.getCurrentContext() || '(none)'}`, {
-      hint: `It has: ${config.getContexts().map(({ name }) => name).join(', ')}.`,
-    })
+    throw new PtcError(
+      'SANDBOX_UNAVAILABLE',
+      `the kubeconfig has no context ${config.getCurrentContext() || '(none)'}`,
+      {
+        hint: `It has: ${config
+          .getContexts()
+          .map(({ name }) => name)
+          .join(', ')}.`,
+      },
+    )
   return config
 }

@@ -77,7 +77,10 @@ export function probePodSpec(input: PodSpecInput, addresses: readonly (readonly 
   return hardenedPodSpec(input, {
     container: {
       command: [...relay, '--probe', JSON.stringify({ addresses })].map(literal),
-      env: [...toEnv(environment), { name: 'PTC_NODE_ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }],
+      env: [
+        ...toEnv(environment),
+        { name: 'PTC_NODE_ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
+      ],
     },
     folders: {},
     pod: { activeDeadlineSeconds: 60 },

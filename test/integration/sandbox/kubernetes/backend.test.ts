@@ -42,7 +42,10 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-function newBackend(options: Partial<KubernetesOptions> = {}, timings: Partial<KubernetesTimings> = {}): SandboxBackend {
+function newBackend(
+  options: Partial<KubernetesOptions> = {},
+  timings: Partial<KubernetesTimings> = {},
+): SandboxBackend {
   const backend = createKubernetesBackend({
     options: { namespace: 'sandboxes', image: 'registry/sandbox:1', ...options },
     owner: 'test',
@@ -62,7 +65,9 @@ function newSpec(): SandboxSpec {
 describe('a session', () => {
   test('runs cells, and continues after its connection broke', async () => {
     const harness = await new SessionHarness(newBackend()).open()
-    await expect(harness.runCell('x = await get(1)\nprint(x)')).resolves.toMatchObject({ finalResult: { type: 'completed' } })
+    await expect(harness.runCell('x = await get(1)\nprint(x)')).resolves.toMatchObject({
+      finalResult: { type: 'completed' },
+    })
     cluster.cutConnections()
     await expect(harness.runCell('x["again"] = await get(2)\nprint(sorted(x))')).resolves.toMatchObject({
       output: "['a', 'again']\n",
@@ -194,19 +199,74 @@ describe('a worker that starts', () => {
   })
 
   test.each([
-    ['without a kubeconfig', (): void => void (process.env['KUBECONFIG'] = '/no/such/config'), 'SANDBOX_UNAVAILABLE', /no kubeconfig/],
+    [
+      'without a kubeconfig',
+      (): void => void (process.env['KUBECONFIG'] = '/no/such/config'),
+      'SANDBOX_UNAVAILABLE',
+      /no kubeconfig/,
+    ],
     ['without an answer', () => cluster.writeConfig('http://127.0.0.1:1'), 'SANDBOX_BACKEND_DOWN', /ECONNREFUSED/],
-    ['with expired credentials', () => refuse('GET version', 401, 'Unauthorized'), 'SANDBOX_UNAVAILABLE', /Unauthorized/],
-    ['without the namespace', () => refuse('POST pods', 404, 'namespaces "sandboxes" not found'), 'SANDBOX_UNAVAILABLE', /namespaces/],
-    ['with a used up quota', () => refuse('POST pods', 403, 'exceeded quota: sandboxes, requested: pods=1'), 'SANDBOX_UNAVAILABLE', /exceeded quota/],
-    ['without the runtime class', () => refuse('POST pods', 403, 'pod rejected: RuntimeClass "gvisor" not found'), 'SANDBOX_UNENFORCED', /RuntimeClass/],
-    ['without a right', () => (cluster.deniedRights = ['create pods/attach']), 'SANDBOX_UNAVAILABLE', /may not create pods\/attach in the namespace sandboxes/],
-    ['without the image', () => (cluster.statusOfNewPods = waiting('ErrImageNeverPull', 'not present')), 'SANDBOX_IMAGE_MISSING', /can't load the image/],
-    ['with an image of another version', () => (cluster.report = { runner: 'other' }), 'SANDBOX_IMAGE_MISSING', /another version/],
-    ['with a container that can not start', () => (cluster.statusOfNewPods = waiting('CreateContainerError', 'no profile')), 'SANDBOX_UNAVAILABLE', /can't start the container/],
-    ['with a network', () => (cluster.report = { reached: ['10.0.0.1:443'] }), 'SANDBOX_UNENFORCED', /reaches 10\.0\.0\.1:443/],
+    [
+      'with expired credentials',
+      () => refuse('GET version', 401, 'Unauthorized'),
+      'SANDBOX_UNAVAILABLE',
+      /Unauthorized/,
+    ],
+    [
+      'without the namespace',
+      () => refuse('POST pods', 404, 'namespaces "sandboxes" not found'),
+      'SANDBOX_UNAVAILABLE',
+      /namespaces/,
+    ],
+    [
+      'with a used up quota',
+      () => refuse('POST pods', 403, 'exceeded quota: sandboxes, requested: pods=1'),
+      'SANDBOX_UNAVAILABLE',
+      /exceeded quota/,
+    ],
+    [
+      'without the runtime class',
+      () => refuse('POST pods', 403, 'pod rejected: RuntimeClass "gvisor" not found'),
+      'SANDBOX_UNENFORCED',
+      /RuntimeClass/,
+    ],
+    [
+      'without a right',
+      () => (cluster.deniedRights = ['create pods/attach']),
+      'SANDBOX_UNAVAILABLE',
+      /may not create pods\/attach in the namespace sandboxes/,
+    ],
+    [
+      'without the image',
+      () => (cluster.statusOfNewPods = waiting('ErrImageNeverPull', 'not present')),
+      'SANDBOX_IMAGE_MISSING',
+      /can't load the image/,
+    ],
+    [
+      'with an image of another version',
+      () => (cluster.report = { runner: 'other' }),
+      'SANDBOX_IMAGE_MISSING',
+      /another version/,
+    ],
+    [
+      'with a container that can not start',
+      () => (cluster.statusOfNewPods = waiting('CreateContainerError', 'no profile')),
+      'SANDBOX_UNAVAILABLE',
+      /can't start the container/,
+    ],
+    [
+      'with a network',
+      () => (cluster.report = { reached: ['10.0.0.1:443'] }),
+      'SANDBOX_UNENFORCED',
+      /reaches 10\.0\.0\.1:443/,
+    ],
     ['without a limit on memory', () => (cluster.report = { memoryBytes: null }), 'SANDBOX_UNENFORCED', /memory/],
-    ['without a limit on processes', () => (cluster.report = { canLimitProcesses: false }), 'SANDBOX_UNENFORCED', /processes/],
+    [
+      'without a limit on processes',
+      () => (cluster.report = { canLimitProcesses: false }),
+      'SANDBOX_UNENFORCED',
+      /processes/,
+    ],
     ['with a token in pods', () => (cluster.report = { hasToken: true }), 'SANDBOX_UNENFORCED', /token/],
   ] as const)('%s reports it, and opens no session', async (_name, arrange, code, message) => {
     arrange()
@@ -222,7 +282,12 @@ describe('a worker that starts', () => {
   })
 
   test('reports a pod that no node takes, after the time for a start', async () => {
-    const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes are available' }
+    const condition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'Unschedulable',
+      message: '0/1 nodes are available',
+    }
     cluster.statusOfNewPods = () => ({ phase: 'Pending', conditions: [condition] })
     const { problems } = await newBackend({}, { startMs: 300 }).check()
     expect(problems).toMatchObject([{ code: 'SANDBOX_UNAVAILABLE', message: expect.stringContaining('0/1 nodes') }])

@@ -28,9 +28,7 @@ await describeKubernetes('the Kubernetes backend', (cluster) => {
     const restore = await cluster().routeNetwork()
     try {
       const backend = kubernetesBackend(cluster())
-      await expect
-        .poll(async () => (await kubernetesBackend(cluster()).check()).usable, { interval: 500 })
-        .toBe(false)
+      await expect.poll(async () => (await kubernetesBackend(cluster()).check()).usable, { interval: 500 }).toBe(false)
       const { problems } = await backend.check()
       expect(problems).toMatchObject([{ code: 'SANDBOX_UNENFORCED', message: expect.stringContaining('reaches') }])
       await expect(backend.open(newSpec(), neverAborted)).rejects.toMatchObject({ code: 'SANDBOX_UNENFORCED' })
@@ -42,7 +40,12 @@ await describeKubernetes('the Kubernetes backend', (cluster) => {
   })
 
   it.each([
-    ['an image that is not there', { image: 'registry.invalid/none:1' }, 'SANDBOX_IMAGE_MISSING', /can't load the image/],
+    [
+      'an image that is not there',
+      { image: 'registry.invalid/none:1' },
+      'SANDBOX_IMAGE_MISSING',
+      /can't load the image/,
+    ],
     ['a namespace that is not there', { namespace: 'none' }, 'SANDBOX_UNAVAILABLE', /may not/],
     ['a missing runtime class', { runtimeClass: 'none' }, 'SANDBOX_UNENFORCED', /RuntimeClass/],
     ['a seccomp profile that is not there', { seccompProfile: 'none.json' }, 'SANDBOX_UNAVAILABLE', /can't start/],

@@ -157,12 +157,12 @@ export class ResumableConnection implements SandboxConnection {
     if (this.#isEnded) return false
     this.#interrupts += 1
     const number = this.#interrupts
-    const { promise, resolve } = deferred<boolean>()
+    const confirmed = deferred<boolean>()
     this.#interrupt?.confirm(false)
     const deadline = performance.now() + this.#timings.interruptTimeoutMs
-    this.#interrupt = { number, confirm: resolve, deadline, sentAt: performance.now() }
+    this.#interrupt = { number, confirm: (isInterrupted) => confirmed.resolve(isInterrupted), deadline, sentAt: performance.now() }
     this.#transmit(this.#stream.interrupt(number))
-    return promise
+    return confirmed.promise
   }
 
   async kill(): Promise<void> {

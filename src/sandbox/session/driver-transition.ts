@@ -50,8 +50,8 @@ export function transition(state: DriverState, event: DriverEvent): Transition {
     case 'replaced': {
       // A step that is tried again here would take the sandbox away from the worker that has it now.
       const reason = 'another worker has taken over the sandbox'
-      const { state: idle, effects } = abandonOperation(state, new PtcError('SANDBOX_FENCED', reason))
-      const lost = lose(idle, 'gone', reason)
+      const { effects } = abandonOperation(state, new PtcError('SANDBOX_FENCED', reason))
+      const lost = lose({ ...state, operation: { type: 'idle' } }, 'gone', reason)
       return { state: lost.state, effects: [...effects, ...lost.effects] }
     }
     case 'stepSent': {

@@ -1,14 +1,14 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import type { V1Pod, V1PodStatus } from '@kubernetes/client-node'
-import { WebSocket, WebSocketServer } from 'ws'
+import { type WebSocket, WebSocketServer } from 'ws'
 import { installFolder } from '../../../src/languages/index.js'
 import { runnerDirectory } from '../../../src/sandbox/runner-directory.js'
 
@@ -95,7 +95,7 @@ export class FakeCluster {
   kill(name: string, status: Partial<V1PodStatus> = {}): void {
     const found = this.pods.get(name)
     if (found === undefined) throw new Error(`no pod ${name}`)
-    found.pod.status = { ...found.pod.status, ...status }
+    found.pod.status = Object.assign({}, found.pod.status, status)
     found.process?.kill('SIGKILL')
   }
 
@@ -148,7 +148,8 @@ export class FakeCluster {
     const name = body.metadata?.name ?? ''
     if (this.pods.has(name)) return fail(response, { status: 409, message: `pods "${name}" already exists` })
     const creationTimestamp = new Date().toISOString() as unknown as Date
-    const pod: V1Pod = { ...body, metadata: { ...body.metadata, uid: randomUUID(), creationTimestamp }, status: {} }
+    const metadata = Object.assign({}, body.metadata, { uid: randomUUID(), creationTimestamp })
+    const pod: V1Pod = Object.assign({}, body, { metadata, status: {} })
     send(response, 201, pod)
     if (query.has('dryRun')) return
     const entry: FakePod = { pod, process: undefined, sockets: new Set() }
@@ -175,7 +176,8 @@ export class FakeCluster {
     process.once('exit', (code, signal) => {
       for (const socket of entry.sockets) socket.close(1000)
       // A cluster knows the end later than the connections.
-      const message = image === undefined ? undefined : readFileSync(terminationLog(pod, this.folder), 'utf8')
+      const log = terminationLog(pod, this.folder)
+      const message = existsSync(log) ? readFileSync(log, 'utf8') : undefined
       setTimeout(() => this.#end(entry, code ?? (signal === 'SIGKILL' ? 137 : 143), message), 50)
     })
     pod.status = { phase: 'Running', containerStatuses: [statusOf({ running: {} })] }
@@ -190,13 +192,15 @@ export class FakeCluster {
       ...(message && { message }),
       ...(reason && { reason }),
     }
-    pod.status = { ...pod.status, phase: 'Failed', containerStatuses: [statusOf({ terminated })] }
+    const ended = { phase: 'Failed', containerStatuses: [statusOf({ terminated })] }
+    pod.status = Object.assign({}, pod.status, ended)
     if (this.pods.get(pod.metadata?.name ?? '') === entry) this.#notify('MODIFIED', pod)
   }
 
   #delete(name: string, entry: FakePod): void {
     const { process, pod } = entry
-    pod.metadata = { ...pod.metadata, deletionTimestamp: new Date().toISOString() as unknown as Date }
+    const deletionTimestamp = new Date().toISOString() as unknown as Date
+    pod.metadata = Object.assign({}, pod.metadata, { deletionTimestamp })
     this.#notify('MODIFIED', pod)
     const remove = (): void => {
       if (this.pods.get(name) !== entry) return

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -67,14 +67,14 @@ export class OneNodeCluster {
 
   /** Sends a signal to a program of the cluster: `api`, `kubelet`, `containerd` and others. */
   async signal(program: string, signal: NodeJS.Signals): Promise<void> {
-    await run('pkill', ['--signal', signal, '--pidfile', join(this.#folder, 'pid', program)])
+    process.kill(Number(await readFile(join(this.#folder, 'pid', program), 'utf8')), signal)
   }
 
   /** Replaces the network of new pods by one in which they reach this machine; the returned function undoes it. */
   async routeNetwork(): Promise<() => Promise<void>> {
     const [name = ''] = await readdir(join(this.#folder, 'cni'))
     const path = join(this.#folder, 'cni', name)
-    const { stdout: original } = await run('cat', [path])
+    const original = await readFile(path, 'utf8')
     await writeFile(path, original.replace('"isGateway": false', '"isGateway": true, "isDefaultGateway": true'))
     return () => writeFile(path, original)
   }

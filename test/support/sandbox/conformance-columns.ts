@@ -21,14 +21,11 @@ const docker = {
 
 const embedded = { ...docker, supportsReattach: false, supportsProcesses: false, supportsNetwork: false }
 
-const kubernetes = { ...docker, supportsFiles: false, supportsContents: false }
-
 const embeddedScripts = { ...embedded, supportsFiles: false, supportsRunFiles: false }
 
 export const conformanceColumns = {
   dockerPython: { language: 'python', title: 'Python, Docker', capabilities: docker },
   embeddedPython: { language: 'python', title: 'Python, embedded', capabilities: embedded },
-  kubernetesPython: { language: 'python', title: 'Python, Kubernetes', capabilities: kubernetes },
   dockerJavaScript: { language: 'javascript', title: 'JavaScript, Docker', capabilities: docker },
   dockerTypeScript: { language: 'typescript', title: 'TypeScript, Docker', capabilities: docker },
   embeddedJavaScript: { language: 'javascript', title: 'JavaScript, embedded', capabilities: embeddedScripts },

@@ -38,7 +38,7 @@ export async function attachTo(
   await cluster.config.applyToHTTPSOptions(options)
   const query = new URLSearchParams({ container: containerName, stdin: 'true', stdout: 'true', stderr: 'false' })
   const address = cluster.server.replace(/^http/, 'ws').replace(/\/$/, '')
-  const url = `${address}/api/v1/namespaces/${cluster.namespace}/pods/${pod}/attach?${query}`
+  const url = `${address}/api/v1/namespaces/${cluster.namespace}/pods/${pod}/attach?${query.toString()}`
   const socket = new WebSocket(url, protocols, options)
   await opened(socket, pod, signal)
   const ping = setInterval(() => socket.ping(), pingMs).unref()

@@ -153,7 +153,7 @@ export class Cluster {
               const found = isDone(pod)
               if (found !== undefined) resolve(found)
             } catch (error) {
-              reject(error as Error)
+              reject(error)
             }
           }
           const onEvent = (type: string, pod: V1Pod): void => look(type === 'DELETED' ? undefined : pod)

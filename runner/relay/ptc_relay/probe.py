@@ -81,7 +81,9 @@ def _reached(more):
 
 def _resolvers():
     lines = _text("/etc/resolv.conf").splitlines()
-    return [words[1] for words in map(str.split, lines) if words[:1] == ["nameserver"] and len(words) > 1]
+    found = [words[1] for words in map(str.split, lines) if words[:1] == ["nameserver"] and len(words) > 1]
+    # The loopback interface of the pod is no network.
+    return [address for address in found if not address.startswith("127.") and address != "::1"]
 
 
 def _status(*names):

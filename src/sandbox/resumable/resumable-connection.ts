@@ -160,7 +160,12 @@ export class ResumableConnection implements SandboxConnection {
     const confirmed = deferred<boolean>()
     this.#interrupt?.confirm(false)
     const deadline = performance.now() + this.#timings.interruptTimeoutMs
-    this.#interrupt = { number, confirm: (isInterrupted) => confirmed.resolve(isInterrupted), deadline, sentAt: performance.now() }
+    this.#interrupt = {
+      number,
+      confirm: (isInterrupted) => confirmed.resolve(isInterrupted),
+      deadline,
+      sentAt: performance.now(),
+    }
     this.#transmit(this.#stream.interrupt(number))
     return confirmed.promise
   }

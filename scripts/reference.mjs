@@ -11,6 +11,7 @@ const pages = {
     ['', 'src/config/define-config.ts', 'PtcConfig'],
     ['model', 'src/models/options/model.ts', 'ModelOption'],
     ['sandbox', 'src/sandbox/option.ts', 'SandboxOption'],
+    ['sandbox.kubernetes', 'src/sandbox/kubernetes/options.ts', 'KubernetesOptions'],
     ['network', 'src/common/run/network.ts', 'NetworkOption'],
     ['timeouts', 'src/config/options/timeouts.ts', 'TimeoutsOption'],
     ['approvals', 'src/config/options/approvals.ts', 'ApprovalsOption'],

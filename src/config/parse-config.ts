@@ -20,7 +20,7 @@ import type { BackendChoice, RunDefaults } from '../common/run/run-config.js'
 import type { ImageChoice } from '../common/run/sandbox-image.js'
 import { imageFields } from '../sandbox/image-option.js'
 import type { BackendDefinition } from '../sandbox/define-backend.js'
-import { sandboxOption } from '../sandbox/option.js'
+import { definedBackend, sandboxOption } from '../sandbox/option.js'
 import type { Credentials } from '../tools/credentials/credentials.js'
 import type { ToolRegistry } from '../tools/registry.js'
 import { type ConfiguredSkills, configuredSkills } from '../skills/index.js'
@@ -166,7 +166,7 @@ export function parseConfig(config: unknown, source: string, baseDirectory = pro
   } = parsed.data
   const settingsOfTest = testSettingsOf(config)
   const limits = applyOverrides(defaultLimits, parsed.data.limits)
-  const customBackend = typeof sandbox.backend === 'string' ? undefined : sandbox.backend
+  const customBackend = definedBackend(sandbox)
   const backend = typeof sandbox.backend === 'string' ? sandbox.backend : sandbox.backend.name
   const redact = hook ? safeRedact(hook) : unredacted
   const providers = withBuiltInProviders(parsed.data.providers)

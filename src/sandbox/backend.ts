@@ -8,6 +8,7 @@
  * connection before it. 3. `remove` leaves no trace. 4. Everything that is received is untrusted. 5. `check` never
  * rejects.
  */
+import type { ErrorCode } from '../common/errors.js'
 import type { BackendName } from '../common/run/run-config.js'
 import type { Limits } from '../common/run/limits.js'
 import type { ImageChoice, SandboxContents } from '../common/run/sandbox-image.js'
@@ -16,6 +17,11 @@ import type { SandboxFiles } from './sandbox-files.js'
 /** One way to run sandboxes. */
 export interface SandboxBackend {
   readonly name: BackendName
+  /**
+   * The place of the sandboxes, in place of the worker's host, where several hosts reach them: any worker with this
+   * backend and an equal place may attach to them. Undefined: only workers of this host reach them.
+   */
+  readonly hostId?: string
   /**
    * Creates the sandbox of this id and epoch, starts a runner in it and connects to it. Idempotent: connects to an
    * existing sandbox of the same id and epoch.
@@ -125,7 +131,8 @@ export interface SandboxConnection {
 }
 
 export interface SandboxEnd {
-  readonly reason: 'exited' | 'out_of_memory' | 'disconnected'
+  /** `replaced`: another worker has connected, and only its connection counts. */
+  readonly reason: 'exited' | 'out_of_memory' | 'disconnected' | 'replaced'
   readonly exitCode: number | null
   /** The tail of the output outside the protocol (a crash message); untrusted text. */
   readonly diagnostics: string
@@ -142,6 +149,8 @@ export interface BackendProblem {
   readonly severity: 'error' | 'warning'
   /** `image`: the image of the sandboxes is missing or unusable. */
   readonly kind?: 'image'
+  /** The code of the error of a worker that can't start because of it. Default: SANDBOX_UNAVAILABLE. */
+  readonly code?: ErrorCode
   readonly message: string
   /** Instructions for the user, as a sentence. */
   readonly remedy: string

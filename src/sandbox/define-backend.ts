@@ -27,7 +27,7 @@ export interface BackendDefinition {
   create(context: BackendContext): SandboxBackend | Promise<SandboxBackend>
 }
 
-const reservedNames = ['auto', 'docker', 'wasm', 'anthropic']
+const reservedNames = ['auto', 'docker', 'wasm', 'kubernetes', 'anthropic']
 
 /** Validates the definition of a custom backend. @throws PtcError CONFIG_INVALID */
 export function defineBackend(definition: BackendDefinition): BackendDefinition {

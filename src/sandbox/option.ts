@@ -2,12 +2,13 @@ import { z } from 'zod'
 import type { BuiltInBackend } from '../common/run/run-config.js'
 import type { PackageLists } from '../common/run/sandbox-image.js'
 import { imageFields } from './image-option.js'
+import { kubernetesBackend, kubernetesOptions, type KubernetesOptions } from './kubernetes/index.js'
 import { type BackendDefinition, isBackendDefinition } from './define-backend.js'
 
 /** The sandboxes of a worker. */
 export interface SandboxOption {
   /**
-   * `docker`, `wasm` (the embedded sandbox), or `auto`: Docker where a daemon answers, else the embedded sandbox.
+   * `docker`, `wasm` (the embedded sandbox), `kubernetes`, or `auto`: Docker where a daemon answers, else the embedded sandbox.
    * `anthropic`: Anthropic executes the code of agents. Or the result of `defineBackend`. Default `auto`.
    * docs/guides/sandboxes.md describes them.
    */
@@ -35,23 +36,41 @@ export interface SandboxOption {
     /** OCI runtime of the daemon, such as `runsc`. Default: the daemon's. */
     readonly runtime?: string
   }
+  /** The pods of the sandboxes, for `backend: 'kubernetes'`. */
+  readonly kubernetes?: KubernetesOptions
 }
 
 type BackendChoice = BuiltInBackend | 'auto' | BackendDefinition
 
-const backendNames: readonly unknown[] = ['auto', 'docker', 'wasm', 'anthropic'] satisfies readonly BackendChoice[]
+const backendNames: readonly unknown[] = [
+  'auto',
+  'docker',
+  'wasm',
+  'kubernetes',
+  'anthropic',
+] satisfies readonly BackendChoice[]
 
 export const sandboxOption = z
   .strictObject({
     backend: z
       .custom<BackendChoice>(
         (value) => backendNames.includes(value) || isBackendDefinition(value),
-        'must be "auto", "docker", "wasm", "anthropic" or the result of defineBackend',
+        'must be "auto", "docker", "wasm", "kubernetes", "anthropic" or the result of defineBackend',
       )
       .default('auto'),
     warm: z.int().min(0).optional(),
     ...imageFields,
     wasm: z.strictObject({ wheels: z.string().min(1).max(4_096).optional() }).prefault({}),
     docker: z.strictObject({ runtime: z.string().min(1).optional() }).prefault({}),
+    kubernetes: kubernetesOptions.optional(),
   })
   .prefault({})
+
+/** The backend that is made by a definition: a custom one, and that of Kubernetes. @throws PtcError CONFIG_INVALID */
+export function definedBackend({
+  backend,
+  kubernetes,
+}: Pick<z.output<typeof sandboxOption>, 'backend' | 'kubernetes'>): BackendDefinition | undefined {
+  if (backend === 'kubernetes') return kubernetesBackend(kubernetes)
+  return typeof backend === 'string' ? undefined : backend
+}

@@ -55,6 +55,7 @@ const embeddedOverflow = /the interpreter ended: RangeError: Maximum call stack 
 export function lostReason(end: SandboxEnd): string {
   if (end.reason === 'out_of_memory') return 'the sandbox ran out of memory'
   if (end.reason === 'disconnected') return 'the connection to the sandbox broke'
+  if (end.reason === 'replaced') return 'another worker has taken over the sandbox'
   const lastLine = quoteUntrusted(end.diagnostics.trim().split('\n').at(-1) ?? '')
   if (isOwnExit(end) && embeddedOverflow.test(end.diagnostics))
     return 'the code used up the stack of its interpreter: it calls itself too deeply'

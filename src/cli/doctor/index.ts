@@ -50,6 +50,9 @@ function configuredModel(config: ResolvedConfig | undefined): ConfiguredModel {
 /** More than the limits of a source for listing and closing: then it is closed, and the check names it. */
 const toolSourcesMs = 40_000
 
+/** More than a pod has for its start: then the check tells what it waits for. */
+const sandboxesMs = 150_000
+
 /** Runs all checks in parallel. Returns their results in a fixed order. */
 export async function runChecks({ config: file, stateDirectory, onCheck }: DoctorOptions): Promise<readonly Check[]> {
   const report = async (
@@ -74,7 +77,7 @@ export async function runChecks({ config: file, stateDirectory, onCheck }: Docto
     versions,
     configuration,
     temporal,
-    report('Sandboxes', () => checkSandboxes(config)),
+    report('Sandboxes', () => checkSandboxes(config), sandboxesMs),
     report('Warm pool', async () => [await checkWarmPool(config)]),
     report('Values', async () => [await checkValues(config, stateDirectory)]),
     report('Audit log', () => checkAuditLog(config?.audit)),

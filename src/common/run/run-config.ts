@@ -54,7 +54,7 @@ export interface InputData {
 }
 
 /** The built-in values of `sandbox`. `anthropic`: Anthropic executes the code, without a sandbox of a worker. */
-export type BuiltInBackend = 'docker' | 'wasm' | 'anthropic'
+export type BuiltInBackend = 'docker' | 'wasm' | 'kubernetes' | 'anthropic'
 
 /** The built-in backends that execute code on hosts of workers. */
 export const sandboxBackends = ['docker', 'wasm'] as const satisfies readonly BuiltInBackend[]

@@ -55,6 +55,7 @@ export type DriverEvent =
   | { readonly type: 'stopFailed'; readonly operation: OperationKey; readonly reason: string }
   /** Events from the connection. */
   | { readonly type: 'ended'; readonly cause: LostCause; readonly reason: string }
+  | { readonly type: 'replaced' }
 
 /** An action of the driver after a transition. Actions are executed in order. */
 export type Effect =

@@ -147,6 +147,9 @@ const table: readonly Row[] = [
   [['new', 'idle'], 'ended', 'lost out_of_memory', ''],
   [inStep, 'ended', 'lost out_of_memory', resolve],
   [inSnapshot, 'ended', 'lost out_of_memory', settle],
+  [['new', 'idle'], 'replaced', 'lost gone', ''],
+  [inStep, 'replaced', 'lost gone', abandon],
+  [inSnapshot, 'replaced', 'lost gone', settle],
 ]
 
 const expected = new Map(

@@ -47,6 +47,13 @@ export function transition(state: DriverState, event: DriverEvent): Transition {
       return lose(state, 'protocol', event.reason, { kill: true })
     case 'ended':
       return lose(state, event.cause, event.reason)
+    case 'replaced': {
+      // A step that is tried again here would take the sandbox away from the worker that has it now.
+      const reason = 'another worker has taken over the sandbox'
+      const { effects } = abandonOperation(state, new PtcError('SANDBOX_FENCED', reason))
+      const lost = lose({ ...state, operation: { type: 'idle' } }, 'gone', reason)
+      return { state: lost.state, effects: [...effects, ...lost.effects] }
+    }
     case 'stepSent': {
       const next = { ...state, lastTakenStep: Math.max(state.lastTakenStep, event.attempt.message.step) }
       return inOperation(next, event)
@@ -58,7 +65,18 @@ export function transition(state: DriverState, event: DriverEvent): Transition {
 
 type OperationEvent = Exclude<
   DriverEvent,
-  { type: 'execute' | 'snapshot' | 'helloSent' | 'helloFailed' | 'message' | 'writeFailed' | 'violation' | 'ended' }
+  {
+    type:
+      | 'execute'
+      | 'snapshot'
+      | 'helloSent'
+      | 'helloFailed'
+      | 'message'
+      | 'writeFailed'
+      | 'violation'
+      | 'ended'
+      | 'replaced'
+  }
 >
 
 function inOperation(state: OpenState, event: OperationEvent): Transition {

@@ -73,7 +73,11 @@ export class SessionDriver {
     this.#network = new SandboxNetwork((message) => this.#write(message), proxy)
     void this.#receiveMessages()
     void connection.ended.then((end) =>
-      this.#dispatch({ type: 'ended', cause: lostCause(end), reason: lostReason(end) }),
+      this.#dispatch(
+        end.reason === 'replaced'
+          ? { type: 'replaced' }
+          : { type: 'ended', cause: lostCause(end), reason: lostReason(end) },
+      ),
     )
   }
 

@@ -250,6 +250,11 @@ export class SessionHost {
     return this.#options.backends.map(({ name }) => name)
   }
 
+  /** The place of the sandboxes of a backend, where several hosts reach them. */
+  hostIdOf(backend: BackendName): string | undefined {
+    return this.#backends.get(backend)?.hostId
+  }
+
   /**
    * Returns whether this process is connected to the sandbox. Then a reaper must not remove it, independent of its age.
    */

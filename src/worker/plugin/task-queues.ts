@@ -8,7 +8,7 @@ import {
 } from '../../activities/index.js'
 import { defined } from '../../common/defined.js'
 import { PtcError } from '../../common/errors.js'
-import { hostQueue, isReservedQueue, type Role, roleQueue, sandboxQueue, toolQueue } from '../../common/names.js'
+import { isReservedQueue, type Role, roleQueue, sandboxQueue, toolQueue } from '../../common/names.js'
 import type { BackendChoice, BackendName } from '../../common/run/run-config.js'
 import type { Skill } from '../../skills/index.js'
 import { environmentVariable } from '../../platform/environment-variable.js'
@@ -36,7 +36,8 @@ export interface EngineQueue {
 interface QueueOptions {
   readonly taskQueue: string
   readonly roles: ReadonlySet<Role>
-  readonly hostId: string
+  /** The task queue of the sessions with a backend on this host, or where several hosts reach them. */
+  readonly hostQueueOf: (backend: BackendName) => string
   readonly registry: ToolRegistry
   /** The sandbox backends of this process; none without role `sandbox`. */
   readonly backends: readonly BackendName[]
@@ -52,7 +53,13 @@ export function servesTools(roles: ReadonlySet<Role>, registry: ToolRegistry): b
  *
  * @throws PtcError CONFIG_INVALID when a tool names a queue that has another purpose
  */
-export function engineQueues({ taskQueue, roles, hostId, registry, backends }: QueueOptions): readonly EngineQueue[] {
+export function engineQueues({
+  taskQueue,
+  roles,
+  hostQueueOf,
+  registry,
+  backends,
+}: QueueOptions): readonly EngineQueue[] {
   const hasTools = servesTools(roles, registry)
   const hasWorkflows = roles.has('workflow')
   const main = { kind: 'main', name: taskQueue, hasWorkflows, hasActivities: hasTools } as const
@@ -61,7 +68,7 @@ export function engineQueues({ taskQueue, roles, hostId, registry, backends }: Q
     .map((role) => activityQueue(role, roleQueue(taskQueue, role)))
   const choices = backends.length === 0 ? [] : (['auto', ...backends] as const)
   const forSandboxes = choices.map((backend) => activityQueue('sandbox', sandboxQueue(taskQueue, backend)))
-  const forHost = backends.map((backend) => activityQueue('host', hostQueue(taskQueue, hostId, backend)))
+  const forHost = backends.map((backend) => activityQueue('host', hostQueueOf(backend)))
   const forTools = hasTools ? queuesOfTools(taskQueue, registry) : []
   return [...(hasWorkflows || hasTools ? [main] : []), ...forRoles, ...forSandboxes, ...forTools, ...forHost]
 }

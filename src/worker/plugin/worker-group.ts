@@ -84,13 +84,14 @@ export class WorkerGroup {
       metrics.use(Runtime.instance().metricMeter)
       const resources = await openResources({ ...options, registry, namespace, taskQueue, hasTools })
       stack.defer(() => resources.close())
-      const queues = engineQueues({ taskQueue, roles, hostId, registry, backends: resources.host?.backends ?? [] })
+      const hostQueueOf = (backend: BackendName): string =>
+        hostQueue(taskQueue, resources.host?.hostIdOf(backend) ?? hostId, backend)
+      const queues = engineQueues({ taskQueue, roles, hostQueueOf, registry, backends: resources.host?.backends ?? [] })
       if (queues.length === 0 && !hasOwnWork(requested)) {
         throw new PtcError('CONFIG_INVALID', 'this worker has nothing to do', {
           hint: 'Role tools needs a tool in the configuration, and role sandbox a sandbox other than anthropic.',
         })
       }
-      const hostQueueOf = (backend: BackendName): string => hostQueue(taskQueue, hostId, backend)
       const activities = engineActivities({ config, tools, skills, namespace, hostQueueOf, hasTools, resources })
       return new WorkerGroup(requested, options, stack, resources, queues, activities)
     } catch (thrown) {

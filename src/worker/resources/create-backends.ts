@@ -26,11 +26,11 @@ interface CreateBackendsOptions {
   readonly onProgress: (line: string) => void
 }
 
-const backendNotices: Readonly<Record<BuiltInBackend, string>> = {
+const backendNotices = {
   docker: 'code runs in hardened Docker containers',
   anthropic: 'Anthropic executes the code of agents; this worker executes none',
   wasm: 'code runs in the embedded sandbox (WebAssembly in a jailed process: for trusted models; Docker isolates better)',
-}
+} satisfies Partial<Record<BuiltInBackend, string>>
 
 /**
  * Creates the backends that the configuration names. A custom backend is the only one. With `auto`, Docker is preferred
@@ -99,7 +99,8 @@ async function createCustomBackend(
   if (!usable) {
     await backend.close()
     const errors = problems.filter(({ severity }) => severity === 'error')
-    throw new PtcError('SANDBOX_UNAVAILABLE', `${name}: ${errors.map(({ message }) => message).join('; ')}`, {
+    const code = errors.find((error) => error.code !== undefined)?.code ?? 'SANDBOX_UNAVAILABLE'
+    throw new PtcError(code, `${name}: ${errors.map(({ message }) => message).join('; ')}`, {
       hint: errors.map(({ remedy }) => remedy).join(' '),
     })
   }

@@ -78,10 +78,10 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
     const folder = join(root, 'deploy/kubernetes')
     const files = readdirSync(folder).filter((file) => file !== 'kustomization.yaml')
     if (tools) {
-      await validateKubernetes(
-        tools,
-        files.map((file) => join(folder, file)),
-      )
+      await validateKubernetes(tools, [
+        ...files.map((file) => join(folder, file)),
+        join(root, 'deploy/sandbox-pods.yaml'),
+      ])
     }
     const named = /resources: \[(?<list>.*)\]/.exec(read('deploy/kubernetes/kustomization.yaml'))?.groups?.['list']
     expect(named?.split(', ').toSorted()).toEqual(files.toSorted())

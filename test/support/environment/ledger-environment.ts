@@ -12,7 +12,7 @@ export interface LedgerEnvironmentOptions extends Pick<
   'address' | 'encryption' | 'initialWorkers' | 'store'
 > {
   /** Default: Docker. */
-  readonly backend?: Backend
+  readonly backend?: Backend | 'kubernetes'
   /** Environment variables that the configuration of the workers reads. */
   readonly environment?: NodeJS.ProcessEnv
 }

@@ -46,7 +46,7 @@ export class DockerEnvironment {
   /** @param dockerfile replaces the built-in Dockerfile */
   constructor(script: string, dockerfile?: string) {
     mkdirSync(join(this.#directory, 'python'))
-    for (const folder of ['image', 'dispatcher', 'javascript']) {
+    for (const folder of ['image', 'dispatcher', 'javascript', 'relay']) {
       cpSync(join(runnerDirectory, folder), join(this.#directory, folder), { recursive: true })
     }
     if (dockerfile !== undefined) writeFileSync(join(this.#directory, 'image/Dockerfile'), dockerfile)

@@ -150,4 +150,5 @@ export const events = {
   'stop impossible snapshot': { type: 'stopRequested', operation: receiver, isInterrupted: false },
   'stopFailed snapshot': { type: 'stopFailed', operation: receiver, reason: 'refused' },
   ended: { type: 'ended', cause: 'out_of_memory', reason: 'killed' },
+  replaced: { type: 'replaced' },
 } satisfies Record<string, DriverEvent>

@@ -40,6 +40,8 @@ export const dockerfile = 'image/Dockerfile'
 /** The folder of the files that build an image with further packages, in the folder of the source. */
 export const packagesFolder = 'image/packages'
 
+const relayFolder = 'relay'
+
 /** Files besides the runners. Those of {@link packagesFolder} make other images, whose names follow from the digest, too. */
 const otherFiles = [
   dockerfile,
@@ -62,8 +64,12 @@ export function readImageSource(directory: string, base?: string, node?: string)
       .filter((file) => file.endsWith(extname(entry)))
       .map((file) => `${folder}/${file.replaceAll('\\', '/')}`),
   )
+  // Process 1 of a sandbox in a cluster.
+  const relay = readdirSync(join(directory, relayFolder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.py'))
+    .map((file) => `${relayFolder}/${file.replaceAll('\\', '/')}`)
   // Languages may share a runner.
-  const files = [...new Set([...otherFiles, ...runners])].sort()
+  const files = [...new Set([...otherFiles, ...runners, ...relay])].sort()
   const hash = createHash('sha256')
   for (const file of files) {
     const content = readFileSync(join(directory, file))

@@ -1,0 +1,15 @@
+import type { ConformanceOptions } from '../../../src/sandbox/conformance/suite.js'
+
+/** What the Kubernetes backend claims. */
+export function kubernetesConformance(makeBackend: ConformanceOptions['makeBackend']): ConformanceOptions {
+  return {
+    makeBackend,
+    language: 'python',
+    supportsReattach: true,
+    supportsInterrupt: true,
+    supportsProcesses: true,
+    providesIsolation: true,
+    supportsRunFiles: true,
+    supportsNetwork: true,
+  }
+}

@@ -66,10 +66,8 @@ async function bytesOfRun({ progress, defer }: BenchContext, asked: string, repl
   const { status, answer } = await env.runAgent(asked)
   if (status !== 'answered') throw new Error(`the run ended with status ${status}`)
   const requests = env.api.requests.map(({ body }) => body as Readonly<Record<string, unknown>>)
-  // Marks for the cache of the API are no text, and no tokens.
-  const withoutMarks = (key: string, value: unknown) => (key === 'cache_control' ? undefined : value)
   const sent = requests.map(({ system, tools: offered, messages }) =>
-    JSON.stringify({ system, tools: offered, messages }, withoutMarks),
+    JSON.stringify({ system, tools: offered, messages }),
   )
   await env.close()
   return [...sent, answer].reduce((total, text) => total + Buffer.byteLength(text), 0)

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../dist/common/json/json.js'
+import { describeWithExamples } from '../../dist/models/request/describe-tools.js'
 
 export interface DirectCall {
   readonly name: string
@@ -11,6 +12,7 @@ interface DocumentedTool {
   readonly name: string
   readonly description: string
   readonly inputSchema: JsonObject
+  readonly inputExamples: readonly JsonObject[]
 }
 
 /**
@@ -25,7 +27,9 @@ export function directCallBytes(
   turns: readonly (readonly DirectCall[])[],
   answer: string,
 ): number {
-  const offered = tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }))
+  const offered = tools.map((tool) => {
+    return { name: tool.name, description: describeWithExamples(tool), input_schema: tool.inputSchema }
+  })
   const messages: object[] = [{ role: 'user', content: question }]
   let total = Buffer.byteLength(answer)
   for (const [turn, calls] of [...turns, []].entries()) {

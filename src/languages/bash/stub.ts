@@ -1,7 +1,7 @@
 import type { DocumentedTool, ToolStub } from '../language.js'
 import { parametersOf } from '../parameters.js'
 import type { Declarations } from '../shared/declarations.js'
-import { tellingExamples } from '../shared/examples.js'
+import { differentShapes } from '../shared/examples.js'
 import { pascalCase, toPrintable } from '../shared/texts.js'
 import { typesOf } from '../javascript/types.js'
 import { argumentWords, quoteWord } from './words.js'
@@ -27,7 +27,9 @@ export function renderStub(tool: DocumentedTool, declarations: Declarations, cod
     toPrintable(tool.description).trim(),
     ...(input === undefined ? [] : [`Takes ${input}`]),
     `Prints ${result}`,
-    ...tellingExamples(tool).map((example) => `Example: tool ${codeName} ${argumentWords(example)}`.trim()),
+    ...differentShapes(tool.inputExamples).map((example) =>
+      `Example: tool ${codeName} ${argumentWords(example)}`.trim(),
+    ),
   ]
   const head = types.join('')
   return {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import type { DocumentedTool, ToolStub } from '../language.js'
 import { parametersOf } from '../parameters.js'
 import { Declarations } from '../shared/declarations.js'
-import { tellingExamples } from '../shared/examples.js'
+import { differentShapes } from '../shared/examples.js'
 import { pascalCase } from '../shared/texts.js'
 import { commentLines, javascriptLiteral } from './literals.js'
 import { typesOf } from './types.js'
@@ -63,7 +63,7 @@ function documentationLines(tool: DocumentedTool, codeName: string): readonly st
   if (codeName !== tool.name) lines.push(`Tool ${tool.name}, which code calls by this name.`)
   const returns = tool.outputSchema['description']
   if (typeof returns === 'string') lines.push(...commentLines(`Returns: ${returns}`))
-  for (const example of tellingExamples(tool))
+  for (const example of differentShapes(tool.inputExamples))
     lines.push(commentLines(`Example: await ${codeName}(${javascriptLiteral(example)})`).join(' '))
   return lines
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../common/json/json.js'
 import { constraintsOf } from '../shared/constraints.js'
-import { tellingExamples } from '../shared/examples.js'
+import { differentShapes } from '../shared/examples.js'
 import { commentText, pascalCase } from '../shared/texts.js'
 import type { PythonClasses } from './classes.js'
 import { docstringLines, isPythonIdentifier, pythonLiteral } from './literals.js'
@@ -71,7 +71,7 @@ function documentationLines(
   else lines.push('Takes one dict, because a name in it is not a Python identifier.')
   const returns = tool.outputSchema['description']
   if (typeof returns === 'string') lines.push(...docstringLines(`Returns: ${returns}`))
-  lines.push(...tellingExamples(tool).map((example) => `Example: ${renderExample(codeName, example)}`))
+  lines.push(...differentShapes(tool.inputExamples).map((example) => `Example: ${renderExample(codeName, example)}`))
   return lines
 }
 

@@ -24,14 +24,9 @@ export function constraintsOf(schema: JsonObject): string {
     typeof exclusiveMaximum === 'number' ? `below ${exclusiveMaximum}` : '',
     range(minLength, maxLength, 'characters'),
     range(minItems, maxItems, 'items'),
-    isShownPattern(pattern) ? `like ${pattern.replace(/\s/g, ' ')}` : '',
+    typeof pattern === 'string' && pattern.length <= 60 ? `like ${pattern.replace(/\s/g, ' ')}` : '',
   ]
   return parts.filter((part) => part !== '').join(', ')
-}
-
-/** Whether the constraints show a pattern: a long one tells a model little. */
-export function isShownPattern(pattern: JsonValue | undefined): pattern is string {
-  return typeof pattern === 'string' && pattern.length <= 60
 }
 
 function range(low: JsonValue | undefined, high: JsonValue | undefined, unit: string): string {

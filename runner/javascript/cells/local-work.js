@@ -39,7 +39,9 @@ class LocalWork {
     const idle = nodeTiming.idleTime
     const slept = idle - this.idleBefore
     this.idleBefore = idle
-    if (slept < SLEEP_MS || this.#isWaitingForRequest() || !this.suspend(this.pause)) return
+    // Without anything to wait for, `beforeExit` comes next: the last request has ended since the loop slept.
+    if (slept < SLEEP_MS || process.getActiveResourcesInfo().length === 0) return
+    if (this.#isWaitingForRequest() || !this.suspend(this.pause)) return
     this.pause = Math.min(2 * this.pause, POLL_CEILING)
     this.idleBefore = nodeTiming.idleTime
   }

@@ -11,7 +11,10 @@ const { port, memory, log, logFormat } = data
 let requests: Promise<ServerRequests> | undefined
 
 function connect(): Promise<ServerRequests> {
-  return (requests ??= import('./server-requests.js').then(({ serverRequests }) => serverRequests(data)))
+  requests ??= import('./server-requests.js').then(({ serverRequests }) => serverRequests(data))
+  // The next heartbeat tries again, for instance after a lack of open files.
+  requests.catch(() => (requests = undefined))
+  return requests
 }
 
 const actions: WatchdogActions = {

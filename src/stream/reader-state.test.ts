@@ -111,6 +111,25 @@ it('resets a step whose sandbox was lost, once', () => {
   expect(events.map(({ type }) => type)).toEqual(['cell.started', 'reset', 'retry', 'cell.started'])
 })
 
+it('continues a step that takes longer than the opening of its session, without a retry', () => {
+  const unit = 'step/s/1'
+  const cell: StreamData = { type: 'cell.started', cell: 1 }
+  const preview = (shown: string): StreamData => ({ type: 'output.preview', cell: 1, text: shown })
+  const output: StreamData = { type: 'output.delta', cell: 1, text: 'one\ntwo\n' }
+  const begun = [record(unit, 0, 1, cell), record(unit, 0, 2, preview('one'))]
+  const joining = [record(unit, 1, 1, cell), record(unit, 1, 2, preview('two')), record(unit, 1, 3, output)]
+  const events = eventsOf(...begun, ...joining, record(unit, 0, 3, preview('late')))
+  expect(events.map(({ type }) => type)).toEqual(['cell.started', 'output.preview', 'output.preview', 'output.delta'])
+  const lost = eventsOf(...begun, ...joining, record(unit, 2, 1, cell))
+  expect(lost.slice(-3)).toMatchObject([{ type: 'retry' }, { type: 'reset', since: '0.0' }, { type: 'cell.started' }])
+  // The output of the result would be there twice.
+  const ended = eventsOf(...begun, record(unit, 0, 3, output), ...joining)
+  expect(shownText(ended, 'output')).toBe('one\ntwo\n')
+  expect(ended.filter(({ type }) => type === 'retry')).toHaveLength(1)
+  const elsewhere = eventsOf(...begun, record(unit, 1, 1, cell, { epoch: 1 }))
+  expect(elsewhere.map(({ type }) => type).slice(2)).toEqual(['retry', 'reset', 'cell.started'])
+})
+
 it('uses the newer execution after a reset of the workflow', () => {
   const events = eventsOf(
     record('turn/1', 3, 1, begins(1)),

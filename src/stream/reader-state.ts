@@ -9,6 +9,8 @@ interface UnitState {
   /** Offset of the first event that is not void. Undefined: there is none. */
   readonly since: string | undefined
   readonly isOpen: boolean
+  /** Whether the next attempt joins this one: see {@link joins}. */
+  readonly isJoinable: boolean
 }
 
 type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
@@ -27,6 +29,9 @@ const openTypes: ReadonlySet<StreamData['type']> = new Set([
   'sampling.started',
 ])
 
+/** The last event of a step whose result has not been published. */
+const beginTypes: ReadonlySet<StreamData['type']> = new Set(['cell.started', 'output.preview'])
+
 /**
  * Turns records into events. The events of a record depend only on the records before it, so every reader of a stream
  * gets the same events with the same offsets.
@@ -37,6 +42,7 @@ const openTypes: ReadonlySet<StreamData['type']> = new Set([
  * | the next one of its attempt | its event |
  * | a later one of its attempt | `gap`, its event |
  * | of a newer attempt | `retry`, `reset` if the unit had events, its event |
+ * | of attempt 1, which joins the step that attempt 0 has begun | its event, unless it is the start of the step |
  */
 export class ReaderState {
   readonly #units = new Map<string, UnitState>()
@@ -52,21 +58,24 @@ export class ReaderState {
     const order = known ? compare({ run, epoch, attempt, number }, known) : 'later'
     if (order === 'earlier') return []
     const events: NewEvent[] = []
-    const isNewAttempt = order === 'later'
+    const isLater = order === 'later'
+    const isJoined = isLater && known !== undefined && joins({ run, epoch, attempt }, known)
+    const isNewAttempt = isLater && !isJoined
     if (isNewAttempt && (known !== undefined || attempt > 1)) events.push({ type: 'retry', unit, attempt })
     if (isNewAttempt) events.push(...reset(unit, known?.since))
-    const expected = isNewAttempt ? 1 : (known?.number ?? 0) + 1
+    const expected = isLater ? 1 : (known?.number ?? 0) + 1
     if (number > expected) events.push({ type: 'gap', unit })
     if (data.type === 'turn.started') events.push(...this.#resetRepeatedTurn(unit, data))
     let since = isNewAttempt ? undefined : known?.since
     if (data.type === 'step.failed') {
       events.push(...reset(unit, since))
       since = undefined
-    } else {
+    } else if (!isJoined || data.type !== 'cell.started') {
       since ??= offsetOf(id, events.length)
       events.push({ ...data, unit, attempt })
     }
-    this.#units.set(unit, { run, epoch, attempt, number, since, isOpen: openTypes.has(data.type) })
+    const isJoinable = attempt === 0 && beginTypes.has(data.type)
+    this.#units.set(unit, { run, epoch, attempt, number, since, isOpen: openTypes.has(data.type), isJoinable })
     return events.map((event, index) => ({ ...event, offset: offsetOf(id, index), time }))
   }
 
@@ -107,6 +116,14 @@ function reset(unit: string, since: string | undefined): readonly NewEvent[] {
 }
 
 type Position = Pick<UnitState, 'run' | 'epoch' | 'attempt' | 'number'>
+
+/**
+ * Returns whether an attempt continues the one before. The activity that opens a session begins its first step as
+ * attempt 0. The first attempt of `session.step` joins a step that takes longer, in the same sandbox.
+ */
+function joins({ run, epoch, attempt }: Omit<Position, 'number'>, known: UnitState): boolean {
+  return known.isJoinable && attempt === 1 && run === known.run && epoch === known.epoch
+}
 
 /** `earlier`: ignore the record. `later`: the record is of a newer attempt. */
 function compare(record: Position, known: Position): 'earlier' | 'next' | 'later' {

@@ -72,7 +72,7 @@ export async function executeFirstStep(
   try {
     failpoint('step.begins')
     const result = await withTimeLimit(scope.signal, maxFirstStepMs, (signal) =>
-      executeSteps(parts, input, { ...scope, signal, attempt: followUpAttempt }),
+      executeSteps(parts, input, { ...scope, signal, attempt: followUpAttempt }, scope.signal),
     )
     if (!isExecuted(result)) return undefined
     // The process knows the session from then on, and executes the steps after its calls.
@@ -87,10 +87,12 @@ function isExecuted(result: ExecuteStepResult): result is DescribedStepResult {
   return result.type !== 'rebuilt' && result.type !== 'restore_failed' && result.type !== 'diverged'
 }
 
+/** @param ofNetwork the signal for the requests of the code, which may go on when the signal of the scope is aborted */
 async function executeSteps(
   parts: StepExecutor,
   input: ExecuteStepInput,
   scope: ActivityScope,
+  ofNetwork = scope.signal,
 ): Promise<ExecuteStepResult> {
   const { host, registry, values } = parts
   const { session, tools, recorded, step, outputLimit, limits, localCalls, isLastCell, requester } = input
@@ -98,7 +100,7 @@ async function executeSteps(
   const describeOptions = { ...runTools, values, limits, signal: scope.signal }
   const signatures = await loadSignatures(tools, registry, values, scope.signal)
   const attachOptions: AttachOptions = { limits, ...defined({ tools: signatures }) }
-  const network = await networkAccess(parts, input, { ...scope, requester })
+  const network = await networkAccess(parts, input, { ...scope, signal: ofNetwork, requester })
   const sendStep = createStepSender(parts, session, attachOptions, network, scope)
   const rebuild = { host, session, attachOptions, describeOptions, scope, sendStep }
   const failure = recorded && (await rebuildSession(rebuild, recorded))

@@ -5,11 +5,15 @@ import { CancelledFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { tool } from '../../../test/support/tools.js'
+import type { AuditLog, NewAuditEvent } from '../../audit/index.js'
+import { rejectOnAbort } from '../../common/async/abort.js'
 import { PtcError } from '../../common/errors.js'
 import { defaultLimits } from '../../common/run/limits.js'
 import type { OpenedSession, SessionRef } from '../../common/session/session.js'
 import type { SnapshotResult } from '../../common/session/snapshots.js'
-import type { RecordedStep, Step, StepResult } from '../../common/session/steps.js'
+import type { NewStep, RecordedStep, Step, StepResult } from '../../common/session/steps.js'
+import type { NetworkAccess } from '../../sandbox/network/access.js'
+import type { ExecuteStepOptions } from '../../sandbox/session/pending-step.js'
 import type { SessionHost } from '../../sandbox/session/session-host.js'
 import { Credentials } from '../../tools/credentials/credentials.js'
 import { createRegistry } from '../../tools/registry.js'
@@ -140,6 +144,35 @@ describe('session.open', () => {
     expect(sent).toEqual([])
   })
 })
+
+it('code sends requests after the time in which session.open waits for the first step', async () => {
+  let access: NetworkAccess | undefined
+  const host = hostOf({
+    open: () => Promise.resolve({ session, description: 'container', supportsCheckpoint: false }),
+    executeStep: (_ref: SessionRef, _step: unknown, _attach: unknown, options: ExecuteStepOptions & Aborted) => {
+      access = options.network
+      return rejectOnAbort(options.signal)
+    },
+  })
+  const stored: string[] = []
+  const before = (event: NewAuditEvent, signal: AbortSignal) => {
+    signal.throwIfAborted()
+    stored.push(event.type)
+    return Promise.resolve()
+  }
+  const audit = { before, codeField: () => ({}) } as unknown as AuditLog
+  const parts = { host, registry, values: openValues().values, followUps: noFollowUps, ...network, audit }
+  const step: Step = { number: 1, now: 0, input: { type: 'cell', cell: 1, source: 'x' } }
+  const firstStep = { step, outputLimit: 1_000, network: { rules: [], agent: 'a' } } as unknown as NewStep
+  const input = { session, language: 'python', limits, tools, reason: 'new', firstStep } as const
+  const activity = openSession({ ...parts, hostQueueOf: () => 'queue' })
+  await new MockActivityEnvironment().run(() => activity(input))
+  await access?.observe(1, { type: 'request.started', host: 'a', port: 1, method: 'GET' })
+  expect(stored).toEqual(['cell.started', 'request.started'])
+})
+interface Aborted {
+  readonly signal: AbortSignal
+}
 
 describe('session.interrupt, session.park and session.close', () => {
   it('session.interrupt is retried until the step runs on this worker', async () => {

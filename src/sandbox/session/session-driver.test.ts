@@ -139,6 +139,18 @@ describe('SessionDriver', () => {
     ])
   })
 
+  it('a call that joins a step gets the end of the output before it, and later output', async () => {
+    const { runner, executeStep, printed } = drive()
+    const first = executeStep(1, 0)
+    runner.emit({ type: 'output', step: 1, text: `${'-'.repeat(600)}one\n` })
+    await vi.waitFor(() => expect(printed).toHaveLength(1))
+    const joining = executeStep(1, 1)
+    runner.emit({ type: 'output', step: 1, text: 'two\n' })
+    runner.emit(completed(1))
+    await Promise.all([first, joining])
+    expect(printed.slice(1)).toEqual([`${'-'.repeat(496)}one\n`, 'two\n'])
+  })
+
   it('a call neither joins another step of the same number nor accepts its response', async () => {
     const { runner, executeStep } = drive()
     const before = executeStep(1, 1, 'of a run that was reset since')

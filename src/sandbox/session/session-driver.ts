@@ -14,6 +14,7 @@ import { withAbortListener } from '../../common/async/abort.js'
 import { deferred } from '../../common/async/deferred.js'
 import { messageOf } from '../../common/errors.js'
 import type { Step, StepResult } from '../../common/session/steps.js'
+import { takeEnd } from '../../common/text/text.js'
 import type { SandboxConnection } from '../backend.js'
 import { resolveBySystem } from '../../network/resolve-host.js'
 import type { EgressProxyOptions } from '../network/egress-proxy.js'
@@ -58,11 +59,16 @@ interface DriverOptions extends SessionInfo {
  */
 const writeFailureDelayMs = 1_000
 
+/** Maximum characters of printed text that an attempt gets when it joins a step. */
+const maxPrintedCharacters = 500
+
 export class SessionDriver {
   readonly #connection: SandboxConnection
   readonly #options: DriverOptions
   readonly #network: SandboxNetwork
   #state: DriverState
+  /** The end of the printed text of the step, for an attempt that joins it. */
+  #printed = ''
   #timer: NodeJS.Timeout | undefined
 
   constructor(connection: SandboxConnection, options: DriverOptions) {
@@ -133,7 +139,10 @@ export class SessionDriver {
     const result = deferred<StepResult | RestoreResult>()
     this.#dispatch({ type: 'execute', attempt, execution, result, nowMs: performance.now() })
     if (this.#state.type === 'lost') return this.#state.result
-    return (pendingStepOf(this.#state)?.result ?? result).promise
+    const pending = pendingStepOf(this.#state)
+    if (pending === null || pending.result === result) this.#printed = ''
+    else if (this.#printed !== '') options.onOutput(this.#printed)
+    return (pending?.result ?? result).promise
   }
 
   /** Returns whether the runner has another step with this number, without a result: then it can't accept this one. */
@@ -207,6 +216,7 @@ export class SessionDriver {
       case 'rejectStep':
         return effect.result.reject(effect.error)
       case 'emitOutput':
+        this.#printed = takeEnd(this.#printed + effect.text, maxPrintedCharacters)
         return effect.attempt.onOutput(effect.text)
       case 'confirmInterrupt':
         return effect.confirmation.resolve()

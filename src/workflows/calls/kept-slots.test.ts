@@ -85,6 +85,16 @@ describe('a kept slot', () => {
     expect(requested()).toEqual(['a', 'b', 'e'])
   })
 
+  it('a grant that arrives after the recall of its slot does not lengthen the turn', async () => {
+    const run = new SlotsOfRun()
+    await run.calls('a', 'b', 'c')
+    await run.answer('a', 'granted', turn)
+    await run.answer('a', 'granted', minute)
+    await passTime(500)
+    await run.end('a')
+    expect([run.begun, released()]).toEqual([['a'], ['a']])
+  })
+
   it('a recalled slot goes back when the last queued call is cancelled', async () => {
     const run = new SlotsOfRun()
     const scope = new CancellationScope()

@@ -101,8 +101,9 @@ export class ToolSlots {
     if (!call || !(holding.includes(call.state.type) || isEnded(call.state))) return false
     this.#calls.apply(call, { type: answer === 'granted' ? 'grant' : 'refuse' })
     if (keepMs !== undefined) {
-      const { since = Date.now(), isRecalled: before } = call.slot ?? {}
-      call.slot = { key, since, keepMs, ...defined({ isRecalled: before ?? isRecalled }) }
+      // Signals may arrive in another order: a recall is final.
+      const { since = Date.now(), isRecalled: before, keepMs: latest = keepMs } = call.slot ?? {}
+      call.slot = { key, since, keepMs: Math.min(latest, keepMs), ...defined({ isRecalled: before ?? isRecalled }) }
     }
     this.#returnUnused(call.tool)
     return true

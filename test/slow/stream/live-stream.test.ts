@@ -51,6 +51,18 @@ it('a live stream continues through continue-as-new: each call and each line onc
   expect(events.filter(({ type }) => type === 'gap')).toEqual([])
 })
 
+it('a live stream shows the first step of a session once, although its opening does not wait for its end', async () => {
+  const stream = fileStream({ folder: await temporaryFolder() })
+  const env = await TestEnvironment.start({ stream })
+  await env.runProgram('import time\nfor n in range(10):\n    print(n, flush=True)\n    time.sleep(0.3)')
+  const events = await readEvents(env.ptc.handle(env.lastRun.workflowId).stream())
+  expect(events.filter(({ type }) => type === 'retry' || type === 'reset')).toEqual([])
+  expect(events.filter(({ type }) => type === 'cell.started')).toHaveLength(1)
+  const previews = events.flatMap((event) => (event.type === 'output.preview' ? [event.text] : []))
+  expect(previews.filter((text) => !text.startsWith('0\n'))).toEqual([])
+  expect(shownText(events, 'output')).toBe('0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n')
+})
+
 it('a live stream keeps runs with the same workflow id apart', async () => {
   const stream = fileStream({ folder: await temporaryFolder() })
   const env = await TestEnvironment.start({ stream })

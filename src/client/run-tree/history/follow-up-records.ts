@@ -56,7 +56,9 @@ export function firstStepRecord({ input, end }: Pick<ActivityRecord, 'input' | '
   const result = end.result.type === 'open' ? end.result.firstStep : undefined
   if (result === undefined) return undefined
   const ofStep = { summary: `step ${input.firstStep.number}`, result: { type: 'step', result } } as const
-  return completedRecord({ type: 'step', step: input.firstStep }, { from: end.at }, ofStep)
+  // The history has no time between the opening and the step.
+  const ranMs = 'usage' in result ? (result.usage?.runMs ?? 0) : 0
+  return completedRecord({ type: 'step', step: input.firstStep }, { from: end.at - ranMs, to: end.at }, ofStep)
 }
 
 /** Returns the records of local calls. A local call lasts from the result of a step to the next step. */

@@ -172,6 +172,9 @@ describe('follow-up steps', () => {
     expect(cell).toMatchObject({ code: 'the code', status: 'ok', output: '1\nend\n', steps: 2 })
     expect(cell?.calls).toMatchObject([{ tool: 'get', arguments: { n: 1 }, status: 'ok', resultPreview: '1' }])
     expect(await cellOf([opened(undefined), startCell, call(1), results])).toMatchObject({ status: 'ok', steps: 2 })
+    const usage = { runMs: 700 }
+    const ended = await cellOf([opened({ type: 'completed', output: '', usage })])
+    expect((ended?.endedAt ?? 0) - (ended?.startedAt ?? 0)).toBe(700)
   })
 
   test('follow-up steps have the times at which the worker executed them', async () => {

@@ -23,6 +23,16 @@ const markOnce = defineTool({ ...echo, name: 'mark_once', effect: 'once', execut
 /** The same tool with a limit over the whole fleet. */
 const pingSingly = defineTool({ ...echo, name: 'ping_singly', concurrency: 1 })
 
+/** The last call of a program: marks the end of the measured calls in the history. */
+const finish = defineTool({
+  name: 'finish',
+  description: 'Ends the measurement.',
+  input: z.object({}),
+  output: z.null(),
+  effect: 'read',
+  run: () => Promise.resolve(null),
+})
+
 /** A tool that takes 20 ms. */
 const work = defineTool({
   name: 'work',
@@ -56,7 +66,7 @@ const save = defineTool({
 })
 
 export default defineConfig({
-  tools: [ping, look, mark, markOnce, pingSingly, work, query, save],
+  tools: [ping, look, mark, markOnce, pingSingly, work, query, save, finish],
   sandbox: { backend: 'docker' },
   taskQueue: 'bench',
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { benchmark } from './support/benchmark.js'
 import { type HistoryMeasurement, measureHistory } from './support/history.js'
 import { interleaved, ratios, type ResultRow } from './support/measure.js'
-import { outputOf, sessionPart, startProgram } from './support/programs.js'
+import { measureProgram } from './support/programs.js'
 import { bareQueue, type Stack, startStack } from './support/stack.js'
 
 type ToolName = 'ping' | 'look' | 'mark' | 'mark_once' | 'ping_singly'
@@ -27,15 +27,15 @@ await benchmark('calls', async (context) => {
   const stack = await startStack(context)
   const work = {
     bareSequential: (count: number) => bare(stack, 'bareSequential', count),
-    codeSequential: (count: number) => program(stack, sequential('ping', count)),
-    localSequential: (count: number) => program(stack, sequential('look', count)),
-    effectSequential: (count: number) => program(stack, sequential('mark', count)),
-    onceSequential: (count: number) => program(stack, sequential('mark_once', count)),
+    codeSequential: (count: number) => measureProgram(stack, sequential('ping', count)),
+    localSequential: (count: number) => measureProgram(stack, sequential('look', count)),
+    effectSequential: (count: number) => measureProgram(stack, sequential('mark', count)),
+    onceSequential: (count: number) => measureProgram(stack, sequential('mark_once', count)),
     bareParallel: (count: number) => bare(stack, 'bareParallel', count),
-    codeParallel: (count: number) => program(stack, parallel('ping', count)),
-    effectParallel: (count: number) => program(stack, parallel('mark', count)),
-    limitedSequential: (count: number) => program(stack, sequential('ping_singly', count)),
-    limitedParallel: (count: number) => program(stack, parallel('ping_singly', count)),
+    codeParallel: (count: number) => measureProgram(stack, parallel('ping', count)),
+    effectParallel: (count: number) => measureProgram(stack, parallel('mark', count)),
+    limitedSequential: (count: number) => measureProgram(stack, sequential('ping_singly', count)),
+    limitedParallel: (count: number) => measureProgram(stack, parallel('ping_singly', count)),
   }
   progress('warming up')
   await interleaved(
@@ -102,12 +102,6 @@ async function bare({ client }: Stack, workflow: string, calls: number): Promise
   const handle = await client.workflow.start(workflow, options)
   await handle.result()
   return measureHistory(handle)
-}
-
-async function program(stack: Stack, source: string): Promise<HistoryMeasurement> {
-  const handle = await startProgram(stack, source)
-  await outputOf(handle)
-  return measureHistory(handle, sessionPart)
 }
 
 function mapValues<Name extends string, From, To>(record: Readonly<Record<Name, From>>, change: (value: From) => To) {

@@ -3,7 +3,7 @@ import { benchmark } from './support/benchmark.js'
 import { startDbos } from './support/dbos.js'
 import { measureHistory } from './support/history.js'
 import { interleaved, ratios, type ResultRow } from './support/measure.js'
-import { outputOf, sessionPart, startProgram } from './support/programs.js'
+import { measureProgram } from './support/programs.js'
 import { bareQueue, startStack } from './support/stack.js'
 
 const calls = 20
@@ -27,10 +27,8 @@ await benchmark('dbos', async (context) => {
   const dbos = await startDbos(context)
   const program = async (tool: ToolName): Promise<Durations> => {
     const start = performance.now()
-    const handle = await startProgram(stack, source(tool))
-    await outputOf(handle)
-    const runMs = performance.now() - start
-    return { callsMs: (await measureHistory(handle, sessionPart)).durationMs, runMs }
+    const { durationMs } = await measureProgram(stack, source(tool))
+    return { callsMs: durationMs, runMs: performance.now() - start }
   }
   const bare = async (): Promise<Durations> => {
     const options = { taskQueue: bareQueue, workflowId: randomUUID(), args: [calls] }

@@ -5,9 +5,8 @@ import type { ToolContext } from '../dist/index.js'
 import { loadConfig } from '../dist/worker/index.js'
 import { echoServer } from './mcp.config.js'
 import { benchmark } from './support/benchmark.js'
-import { measureHistory } from './support/history.js'
 import { interleaved, ratios } from './support/measure.js'
-import { outputOf, sessionPart, startProgram } from './support/programs.js'
+import { measureProgram } from './support/programs.js'
 import { startStack } from './support/stack.js'
 
 const configFile = fileURLToPath(new URL('mcp.config.ts', import.meta.url))
@@ -42,9 +41,8 @@ await benchmark('mcp', async (context) => {
     return (performance.now() - startedAt) / calls
   }
   const program = async (statement: string): Promise<number> => {
-    const handle = await startProgram(stack, `for value in range(${calls}):\n    await ${statement}`)
-    await outputOf(handle)
-    return (await measureHistory(handle, sessionPart)).durationMs / calls
+    const { durationMs } = await measureProgram(stack, `for value in range(${calls}):\n    await ${statement}`)
+    return durationMs / calls
   }
   const work = {
     sdk: () => timed(() => client.callTool({ name: 'echo', arguments: { message: 'hello' } })),

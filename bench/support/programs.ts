@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { Limits } from '../../dist/common/run/limits.js'
+import { type HistoryMeasurement, measureHistory } from './history.js'
 import type { Stack } from './stack.js'
 
-/** Activities for `measureHistory` that leave out only opening and closing the session. */
-export const sessionPart = ['session.open', 'session.close'] as const
+/** Runs a program, and measures it from the opened session until its last call, which is made for this. */
+export async function measureProgram(stack: Stack, source: string): Promise<HistoryMeasurement> {
+  const handle = await startProgram(stack, `${source}\nawait finish()`)
+  await outputOf(handle)
+  return measureHistory(handle, ['session.open', 'finish'])
+}
 
 /** @param limits that replace the default ones */
 export function startProgram(

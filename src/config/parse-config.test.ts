@@ -222,7 +222,7 @@ describe('parseConfig', () => {
     [
       'an unknown backend',
       { tools: [], sandbox: { backend: 'podman' } },
-      '✖ must be "auto", "docker", "wasm", "anthropic" or the result of defineBackend\n  → at sandbox.backend',
+      '✖ must be "auto", "docker", "wasm", "kubernetes", "anthropic" or the result of defineBackend\n  → at sandbox.backend',
     ],
     [
       'an unknown kind of provider',

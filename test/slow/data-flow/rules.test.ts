@@ -8,7 +8,7 @@ import { TestEnvironment } from '../../support/environment/test-environment.js'
 import { fastPollOptions } from '../../support/poll-options.js'
 import { answerResult, call, code, text, turn } from '../../support/script.js'
 import { temporaryFolder } from '../../support/folders.js'
-import { denySend, leakTools, refusal, secret } from './leak-tools.js'
+import { denySend, leakTools, refusal, secret } from '../../integration/data-flow/leak-tools.js'
 
 const askSend: DataFlowOption = { rules: [{ labels: ['pii'], tools: ['send'], action: 'ask' }] }
 const denyAnswer: DataFlowOption = { rules: [{ labels: ['pii'], answer: true, action: 'deny' }] }

@@ -2,7 +2,12 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
-import { type Handlers, openResumable, type ResumableConnection, type ResumableOptions } from './index.js'
+import {
+  type Handlers,
+  openResumable,
+  type ResumableConnection,
+  type ResumableOptions,
+} from '../../../src/sandbox/resumable/index.js'
 
 /*
  * The relay of a sandbox, as a process of this machine. A hub does what a cluster does with attached connections: all of

@@ -2,6 +2,18 @@ import { defined } from '../common/defined.js'
 import { installFolder, languageOf, runnerCommand, withNetwork } from '../languages/index.js'
 import type { SandboxSpec } from './backend.js'
 
+/** The variables of every sandbox of an image, besides those of its runner. */
+export const commonEnvironment = {
+  PATH: '/usr/bin:/bin',
+  HOME: '/tmp',
+  LANG: 'C.UTF-8',
+  MATPLOTLIBRC: `${installFolder}/image/matplotlibrc`,
+  // For numpy. With one thread, sums of floats have the same order in every rebuild, and a machine with many processors
+  // does not reach the limit on processes.
+  OMP_NUM_THREADS: '1',
+  OPENBLAS_NUM_THREADS: '1',
+}
+
 /** How a sandbox starts its runner. */
 export interface RunnerStart {
   /** The program with its arguments. Interpreters have the paths of Debian, such as `/usr/bin/python3`. */

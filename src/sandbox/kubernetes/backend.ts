@@ -1,3 +1,4 @@
+import { Memo } from '../../common/async/memo.js'
 import { failpoint } from '../../common/failpoint.js'
 import { messageOf, PtcError } from '../../common/errors.js'
 import type { Limits } from '../../common/run/limits.js'
@@ -13,7 +14,7 @@ import type {
 import { readImageSource } from '../docker/image/image-source.js'
 import { openResumable, type ResumableConnection } from '../resumable/index.js'
 import { runnerDirectory } from '../runner-directory.js'
-import { orphanedExitCode, sigkillExitCode } from '../sandbox-end.js'
+import { exitedConnection } from '../exited-connection.js'
 import { attachTo } from './cluster/attach.js'
 import { Cluster, type Right } from './cluster/cluster.js'
 import { awaitPod, probeIsolation } from './isolation.js'
@@ -158,7 +159,7 @@ export function createKubernetesBackend({ options, owner, limits, timings }: Kub
       const state = readPodState(pod)
       if (state.type === 'gone') return undefined
       if (state.type !== 'ended') return connect(name, signal)
-      const exited = exitedConnection(name, state.end)
+      const exited = exitedConnection(`pod ${name}, ended`, state.end)
       if (exited === undefined) await pods.delete(name, pod.metadata?.uid)
       return exited
     },
@@ -247,42 +248,3 @@ async function findEnd(cluster: Cluster, name: string): Promise<SandboxEnd | 'ru
 }
 
 const gone: SandboxEnd = { reason: 'exited', exitCode: null, diagnostics: '' }
-
-/**
- * A connection to a pod that ended by itself while no worker was connected, so that code that ran out of memory is not
- * run again after a worker crash. Undefined for one that was killed, or that ended because no worker lived.
- */
-function exitedConnection(name: string, end: SandboxEnd): SandboxConnection | undefined {
-  if (end.reason === 'exited' && (end.exitCode === sigkillExitCode || end.exitCode === orphanedExitCode))
-    return undefined
-  return {
-    description: `pod ${name}, ended`,
-    received: noBytes(),
-    ended: Promise.resolve(end),
-    send: () => Promise.reject(new PtcError('SANDBOX_LOST', 'the sandbox has exited')),
-    interrupt: () => Promise.resolve(false),
-    kill: () => Promise.resolve(),
-    detach: () => Promise.resolve(),
-  }
-}
-
-// oxlint-disable-next-line require-yield
-async function* noBytes(): AsyncGenerator<Uint8Array> {}
-
-/** Caches an async value. A rejection is not cached. */
-class Memo<T> {
-  readonly #compute: () => Promise<T>
-  #value: Promise<T> | undefined
-
-  constructor(compute: () => Promise<T>) {
-    this.#compute = compute
-  }
-
-  get(): Promise<T> {
-    const value = (this.#value ??= this.#compute())
-    value.catch(() => {
-      if (this.#value === value) this.#value = undefined
-    })
-    return value
-  }
-}

@@ -9,7 +9,7 @@ import { type Backend, backends } from '../../support/environment/backends.js'
 import { killContainersOf } from '../../support/environment/containers.js'
 import { answerResult, call, code, turn } from '../../support/script.js'
 import { temporaryFolder } from '../../support/folders.js'
-import { startCrashingWorkers } from '../support/crashing-workers.js'
+import { backendEnvironment, startCrashingWorkers } from '../support/crashing-workers.js'
 import type { Crash } from '../support/failpoint-crashes.js'
 
 const config = fileURLToPath(new URL('../../fixtures/ledger.config.ts', import.meta.url))
@@ -42,11 +42,7 @@ async function expectSurvives(crashes: readonly Crash[], { backend, lostWith }: 
     config,
     script,
     store,
-    environment: {
-      TEST_BACKEND: backend,
-      TEST_WARM: '0',
-      TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: store }),
-    },
+    environment: backendEnvironment(backend, store),
   })
   if (lostWith !== undefined) ledger.holdReplies(lostWith)
   const run = await env.ptc.startAgent({ question: 'Copy it.', files: [{ data: upload, path: 'data' }] })
@@ -118,12 +114,7 @@ async function expectFilesOfTools(crashes: readonly Crash[], isContainerLost = f
     config,
     script: toolScript,
     store,
-    environment: {
-      TEST_BACKEND: 'docker',
-      TEST_FILE_TOOL: 'on',
-      TEST_WARM: '0',
-      TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: store }),
-    },
+    environment: { ...backendEnvironment('docker', store), TEST_FILE_TOOL: 'on' },
   })
   if (isContainerLost) ledger.holdReplies('between')
   const run = await env.ptc.startAgent({ question: 'Render.' })

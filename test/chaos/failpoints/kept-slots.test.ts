@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { Failpoint } from '../../../src/common/failpoint.js'
 import { activityNames, limiterOf } from '../../../src/common/names.js'
-import { childWorkflowIds, executionHistories, expectReplays } from '../../support/environment/histories.js'
 import { scheduledCount } from '../../support/environment/waits.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { startCrashingWorkers } from '../support/crashing-workers.js'
 import type { Crash } from '../support/failpoint-crashes.js'
+import { expectLimitedRunsReplay } from '../support/limited-runs.js'
 
 const config = fileURLToPath(new URL('../../fixtures/locks.config.ts', import.meta.url))
 
@@ -44,14 +44,7 @@ async function expectSurvives(...crashes: readonly Crash[]): Promise<void> {
   expect(await env.agentResult(handle)).toMatchObject({ status: 'answered', answer: '16', toolCalls: 13 })
   expect(deaths()).toBe(crashes.length)
   expect(await scheduledCount(handle, activityNames.requestSlot)).toBeLessThan(10)
-  const children = new Set(childWorkflowIds(await executionHistories(env.client, handle)))
-  expect(children.size).toBe(2)
-  for (const workflowId of [handle.workflowId, ...children, limiter])
-    await expectReplays(env.client, env.client.workflow.getHandle(workflowId))
-  await env.client.workflow
-    .getHandle(limiter)
-    .terminate('the test has ended')
-    .catch(() => undefined)
+  await expectLimitedRunsReplay(env, handle, limiter)
 }
 
 it('calls of an agent and its clones with kept slots lose nothing without faults', () => expectSurvives())

@@ -5,7 +5,7 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { killContainersOf } from '../../support/environment/containers.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { noModel } from '../../support/script.js'
-import { startCrashingWorkers } from '../support/crashing-workers.js'
+import { backendEnvironment, startCrashingWorkers } from '../support/crashing-workers.js'
 import type { Crash } from '../support/failpoint-crashes.js'
 import { checkEffects, remainingContainers } from '../support/oracle.js'
 
@@ -40,11 +40,7 @@ async function expectSurvives(crashes: readonly Crash[], lostWith?: string): Pro
     config,
     script: noModel,
     store,
-    environment: {
-      TEST_BACKEND: 'docker',
-      TEST_WARM: '0',
-      TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: store }),
-    },
+    environment: backendEnvironment('docker', store),
   })
   if (lostWith !== undefined) ledger.holdReplies(lostWith)
   const handle = await env.startProgram(program)

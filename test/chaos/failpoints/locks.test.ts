@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { Failpoint } from '../../../src/common/failpoint.js'
 import { limiterOf } from '../../../src/common/names.js'
-import { childWorkflowIds, executionHistories, expectReplays } from '../../support/environment/histories.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { startCrashingWorkers } from '../support/crashing-workers.js'
 import type { Crash } from '../support/failpoint-crashes.js'
+import { expectLimitedRunsReplay } from '../support/limited-runs.js'
 
 const config = fileURLToPath(new URL('../../fixtures/locks.config.ts', import.meta.url))
 
@@ -46,14 +46,7 @@ async function expectSurvives(...crashes: readonly Crash[]): Promise<void> {
     subagents: { runs: 2, toolCalls: 4 },
   })
   expect(deaths()).toBe(crashes.length)
-  const children = new Set(childWorkflowIds(await executionHistories(env.client, handle)))
-  expect(children.size).toBe(2)
-  for (const workflowId of [handle.workflowId, ...children, limiter])
-    await expectReplays(env.client, env.client.workflow.getHandle(workflowId))
-  await env.client.workflow
-    .getHandle(limiter)
-    .terminate('the test has ended')
-    .catch(() => undefined)
+  await expectLimitedRunsReplay(env, handle, limiter)
 }
 
 it('calls of an agent and its clones with one lock lose nothing without faults', () => expectSurvives())

@@ -5,7 +5,7 @@ import { describeDocker } from '../../support/docker/describe-docker.js'
 import { scheduledCount } from '../../support/environment/waits.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { noModel } from '../../support/script.js'
-import { startCrashingWorkers } from '../support/crashing-workers.js'
+import { backendEnvironment, startCrashingWorkers } from '../support/crashing-workers.js'
 import type { Crash } from '../support/failpoint-crashes.js'
 import { checkEffects, remainingContainers } from '../support/oracle.js'
 
@@ -21,11 +21,7 @@ async function expectSurvives(crashes: readonly Crash[], sandboxes?: number): Pr
     config,
     script: noModel,
     store,
-    environment: {
-      TEST_BACKEND: 'docker',
-      TEST_WARM: '0',
-      TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: store }),
-    },
+    environment: backendEnvironment('docker', store),
   })
   const handle = await env.startProgram(program, { tools: ['charge'] })
   expect(await handle.result()).toMatchObject({ outcome: { status: 'ok', output: 'a b\n' } })

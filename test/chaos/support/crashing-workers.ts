@@ -20,6 +20,15 @@ interface CrashingWorkersOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
+/** The variables of a configuration for a backend without a warm pool, and for a local value store. */
+export function backendEnvironment(backend: string, store: string): Readonly<Record<string, string>> {
+  return {
+    TEST_BACKEND: backend,
+    TEST_WARM: '0',
+    TEST_VALUE_STORE: JSON.stringify({ kind: 'local', directory: store }),
+  }
+}
+
 /** Starts workers of a configuration. The first ones die at these failpoints, and the last one survives. */
 export async function startCrashingWorkers(
   crashes: readonly Crash[],

@@ -8,6 +8,7 @@ import {
   type ResumableConnection,
   type ResumableOptions,
 } from '../../../src/sandbox/resumable/index.js'
+import { Random } from '../../support/random.js'
 
 /*
  * The relay of a sandbox, as a process of this machine. A hub does what a cluster does with attached connections: all of
@@ -97,15 +98,9 @@ afterEach(async () => {
   }
 })
 
-/** Deterministic random numbers (mulberry32). */
 function randomOf(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
+  const random = new Random(seed)
+  return (below) => random.below(below)
 }
 
 /** Bytes with many zeros and ones, which are escaped. */

@@ -2,7 +2,7 @@ import { maxFiles, maxOpenFiles } from '../../file-limits.js'
 import { defined } from '../../../common/defined.js'
 import type { Limits } from '../../../common/run/limits.js'
 import { installFolder } from '../../../languages/index.js'
-import { runnerStart } from '../../runner-start.js'
+import { commonEnvironment, runnerStart } from '../../runner-start.js'
 import { filesRoot } from '../../sandbox-files.js'
 
 interface ContainerCreateInput {
@@ -43,18 +43,6 @@ export const keepAliveFolder = '/run/durable-ptc'
 export const keepAlivePath = `${keepAliveFolder}/keep-alive`
 
 const privateFolderBytes = 64 << 20
-
-/** The whole environment of a sandbox, besides the variables of its runner. */
-const environment = {
-  PATH: '/usr/bin:/bin',
-  HOME: '/tmp',
-  LANG: 'C.UTF-8',
-  MATPLOTLIBRC: `${installFolder}/image/matplotlibrc`,
-  // For numpy. With one thread, sums of floats have the same order in every rebuild, and a machine with many processors
-  // does not reach the limit on processes.
-  OMP_NUM_THREADS: '1',
-  OPENBLAS_NUM_THREADS: '1',
-}
 
 /**
  * This list replaces the list of the daemon, so it contains all paths that current daemons mask, and further paths that
@@ -115,7 +103,7 @@ export function containerCreateOptions(input: ContainerCreateInput) {
     User: `${userId}:${userId}`,
     WorkingDir: '/tmp',
     Hostname: 'sandbox',
-    Env: Object.entries({ ...environment, ...runner.environment }).map(([key, value]) => `${key}=${value}`),
+    Env: Object.entries({ ...commonEnvironment, ...runner.environment }).map(([key, value]) => `${key}=${value}`),
     Entrypoint: [`${installFolder}/supervisor`, String(orphanSeconds), String(stoppedOrphanSeconds), ...runner.command],
     Cmd: [],
     // A health check of the image must not run in parallel with the program.

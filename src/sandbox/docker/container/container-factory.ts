@@ -1,3 +1,4 @@
+import { Memo } from '../../../common/async/memo.js'
 import { failpoint } from '../../../common/failpoint.js'
 import { PtcError } from '../../../common/errors.js'
 import type { SandboxSpec } from '../../backend.js'
@@ -119,23 +120,5 @@ export class ContainerFactory {
     }
     failpoint('container.started')
     return new DockerConnection({ engine, container, image, socket, sendTimeoutMs })
-  }
-}
-
-/** Caches an async value. A rejection is not cached. */
-class Memo<T> {
-  readonly #compute: () => Promise<T>
-  #value: Promise<T> | undefined
-
-  constructor(compute: () => Promise<T>) {
-    this.#compute = compute
-  }
-
-  get(): Promise<T> {
-    const value = (this.#value ??= this.#compute())
-    value.catch(() => {
-      if (this.#value === value) this.#value = undefined
-    })
-    return value
   }
 }

@@ -4,7 +4,7 @@ import type { Limits } from '../../../common/run/limits.js'
 import { installFolder } from '../../../languages/index.js'
 import type { SandboxSpec } from '../../backend.js'
 import { maxOpenFiles } from '../../file-limits.js'
-import { runnerStart } from '../../runner-start.js'
+import { commonEnvironment, runnerStart } from '../../runner-start.js'
 import type { KubernetesOptions } from '../options.js'
 
 export const containerName = 'sandbox'
@@ -16,17 +16,6 @@ const activeDeadlineSeconds = 24 * 60 * 60
 const relayBytes = 32 << 20
 const privateFolderBytes = 64 << 20
 const defaultMemoryRequest = 128 << 20
-
-/** The whole environment of a sandbox, besides the variables of its runner and what the relay removes. */
-const environment = {
-  PATH: '/usr/bin:/bin',
-  HOME: '/tmp',
-  LANG: 'C.UTF-8',
-  MATPLOTLIBRC: `${installFolder}/image/matplotlibrc`,
-  // For numpy. With one thread, sums of floats have the same order in every rebuild.
-  OMP_NUM_THREADS: '1',
-  OPENBLAS_NUM_THREADS: '1',
-}
 
 const relay = ['/usr/bin/python3', '-I', '-S', '-B', `${installFolder}/relay/relay.py`]
 
@@ -62,7 +51,7 @@ export function sessionPodSpec(
   return hardenedPodSpec(input, {
     container: {
       command: command.map(literal),
-      env: toEnv({ ...environment, ...runner.environment }),
+      env: toEnv({ ...commonEnvironment, ...runner.environment }),
       stdin: true,
       // `true` would end the input of the relay with the first connection. Pods outlive workers.
       stdinOnce: false,
@@ -78,7 +67,7 @@ export function probePodSpec(input: PodSpecInput, addresses: readonly (readonly 
     container: {
       command: [...relay, '--probe', JSON.stringify({ addresses })].map(literal),
       env: [
-        ...toEnv(environment),
+        ...toEnv(commonEnvironment),
         { name: 'PTC_NODE_ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
       ],
     },

@@ -8,8 +8,8 @@ import { type BackendDefinition, isBackendDefinition } from './define-backend.js
 /** The sandboxes of a worker. */
 export interface SandboxOption {
   /**
-   * `docker`, `wasm` (the embedded sandbox), `kubernetes`, or `auto`: Docker where a daemon answers, else the embedded sandbox.
-   * `anthropic`: Anthropic executes the code of agents. Or the result of `defineBackend`. Default `auto`.
+   * `docker`, `wasm` (the embedded sandbox), `kubernetes`, or `auto`: Docker where a daemon answers, else the embedded
+   * sandbox. `anthropic`: Anthropic executes the code of agents. Or the result of `defineBackend`. Default `auto`.
    * docs/guides/sandboxes.md describes them.
    */
   readonly backend?: BackendChoice

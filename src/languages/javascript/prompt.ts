@@ -52,7 +52,8 @@ export function describeTools(
 ): string {
   if (stubs.length === 0) return 'No tools can be called from code here.'
   return `\
-These functions are defined. Await them with one object. They return parsed JSON.${takesNoNumbers ? '' : passNumbers} Make independent \
+These functions are defined. Await them with one object. They return parsed JSON.\
+${takesNoNumbers ? '' : passNumbers} Make independent \
 calls at once, with Promise.all.
 
 A failed call rejects with a ToolError (error.message says why), or its subclass \

@@ -33,7 +33,8 @@ export function describeTools(
 ): string {
   if (stubs.length === 0) return 'No tools can be called from code here.'
   return `\
-These functions are defined. Await them with keyword arguments or one dict. They return parsed JSON.${takesNoNumbers ? '' : passNumbers} \
+These functions are defined. Await them with keyword arguments or one dict. They return parsed JSON.\
+${takesNoNumbers ? '' : passNumbers} \
 Make independent calls at once, with asyncio.gather.
 
 A failed call raises ToolError (str(error) says why), or its subclass \

@@ -170,10 +170,12 @@ interface CallsOptions {
   readonly isConversation?: boolean
   /** Number of steps between snapshots; default: more than the scenario has. */
   readonly snapshotSteps?: number
+  /** Idle time after which the session is parked; default: 1 second. */
+  readonly park?: string
 }
 
 /** The scenario of calls; see above. */
-export function calls({ isConversation = false, snapshotSteps }: CallsOptions = {}): Scenario {
+export function calls({ isConversation = false, snapshotSteps, park }: CallsOptions = {}): Scenario {
   return {
     name: isConversation ? 'conversation' : 'calls',
     script,
@@ -181,6 +183,7 @@ export function calls({ isConversation = false, snapshotSteps }: CallsOptions = 
     environment: {
       TEST_HISTORY_EVENTS: String(historyEvents),
       ...(snapshotSteps === undefined ? {} : { TEST_SNAPSHOT_STEPS: String(snapshotSteps) }),
+      ...(park === undefined ? {} : { TEST_PARK: park }),
     },
     heldEffects: [approvedEffect],
     effects,

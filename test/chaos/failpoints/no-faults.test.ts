@@ -7,7 +7,7 @@ import { calls } from '../support/scenarios/calls.js'
 describeDocker('the scenario of the chaos tests', () => {
   it('the scenario completes without faults, and passes no failpoint much more often than planned', async () => {
     // A slow machine must park the session only where the scenario waits for it: each parking repeats all steps.
-    const scenario = calls({ park: '10s' })
+    const scenario = calls({ parkSeconds: 10 })
     const hits = await runScenario({ ...noFaults, scenario })
     for (const [point, minimum] of Object.entries(scenario.minimumHits)) {
       const count = hits.filter((hit) => hit.point === point).length

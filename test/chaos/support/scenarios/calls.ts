@@ -135,7 +135,7 @@ const minimumHits: Readonly<Record<Failpoint, number>> = {
   'step.begins': 30,
   'sandbox.attached': 0,
   'step.repeated': 13,
-  'frame.sent': 46,
+  'frame.sent': 47,
   'step.result': 42,
   'step.ends': 28,
   'effects.begin': 3,
@@ -170,12 +170,12 @@ interface CallsOptions {
   readonly isConversation?: boolean
   /** Number of steps between snapshots; default: more than the scenario has. */
   readonly snapshotSteps?: number
-  /** Idle time after which the session is parked; default: 1 second. */
-  readonly park?: string
+  /** Idle time in seconds after which the session is parked; default: 1. */
+  readonly parkSeconds?: number
 }
 
 /** The scenario of calls; see above. */
-export function calls({ isConversation = false, snapshotSteps, park }: CallsOptions = {}): Scenario {
+export function calls({ isConversation = false, snapshotSteps, parkSeconds }: CallsOptions = {}): Scenario {
   return {
     name: isConversation ? 'conversation' : 'calls',
     script,
@@ -183,7 +183,7 @@ export function calls({ isConversation = false, snapshotSteps, park }: CallsOpti
     environment: {
       TEST_HISTORY_EVENTS: String(historyEvents),
       ...(snapshotSteps === undefined ? {} : { TEST_SNAPSHOT_STEPS: String(snapshotSteps) }),
-      ...(park === undefined ? {} : { TEST_PARK: park }),
+      ...(parkSeconds === undefined ? {} : { TEST_PARK_SECONDS: String(parkSeconds) }),
     },
     heldEffects: [approvedEffect],
     effects,

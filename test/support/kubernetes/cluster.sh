@@ -11,6 +11,8 @@ set -euo pipefail
 folder=$2
 ctr=(ctr --address "$folder/containerd.sock" --namespace k8s.io)
 bridge=ptck8s0
+# The bridge of pods that reach this machine: see routed-namespace.sh.
+routed_bridge=ptck8s1
 # Ports of etcd (two), API server, kubelet, controllers, scheduler.
 etcd=12379 peer=12380 api=16443 kubelet=11250 controllers=11257 scheduler=11259
 changed_sysctls=(vm.overcommit_memory kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys kernel.keys.root_maxbytes)
@@ -86,7 +88,7 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
   disable_apparmor = true
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "/usr/lib/cni"
+    bin_dir = "$folder/cni-bin"
     conf_dir = "$folder/cni"
   [plugins."io.containerd.grpc.v1.cri".containerd]
     snapshotter = "overlayfs"
@@ -157,7 +159,8 @@ is_node_ready() {
 up() {
   local binary=$1 pause=$2
   ! ip link show $bridge >/dev/null 2>&1 || { echo "another cluster for tests runs: it has $bridge" >&2; return 1; }
-  mkdir -p "$folder"/{pki,etcd,log,pid,kubelet,cni,containerd}
+  mkdir -p "$folder"/{pki,etcd,log,pid,kubelet,cni,cni-bin,containerd}
+  ln -s /usr/lib/cni/* "$folder/cni-bin"
   sysctl -e "${changed_sysctls[@]}" >"$folder/sysctls"
   (make_keys) >"$folder/log/keys" 2>&1
   write_configuration
@@ -219,6 +222,7 @@ down() {
   local mount namespace
   awk -v folder="$folder/" 'index($2, folder) == 1 {print $2}' /proc/mounts | sort -r | while read -r mount; do umount -l "$mount"; done
   ip link delete $bridge 2>/dev/null
+  ip link delete $routed_bridge 2>/dev/null
   for namespace in $(ip netns list 2>/dev/null | awk '/^cni-/ {print $1}'); do
     ip netns pids "$namespace" | grep -q . || ip netns delete "$namespace"
   done

@@ -58,7 +58,7 @@ await describeKubernetes('the Helm chart on a cluster', (cluster) => {
 
       await kubectl('create', 'job', 'gc', '--from=cronjob/ptc-durable-ptc-values-gc')
       await kubectl('wait', 'job/gc', '--for=condition=complete', '--timeout=120s')
-      expect(await kubectl('logs', 'job/gc')).toMatch(/^removed \d+ values?, /)
+      expect(await kubectl('logs', 'job/gc')).toMatch(/^removed \d+ values?, /m)
       await kubectl('delete', 'job', 'gc')
 
       const changed = { workers: { tools: { environment: { CHANGED: 'yes' } } } }
@@ -85,6 +85,8 @@ await describeKubernetes('the Helm chart on a cluster', (cluster) => {
         'serviceaccount/default',
       ])
     },
+    // The image is built, which takes minutes.
+    20 * 60_000,
   )
 })
 

@@ -122,6 +122,7 @@ export class ComposeFleet {
     switch (image) {
       case 'postgres':
         this.#postgres = await Postgres.start()
+        if (service.environment?.['POSTGRES_USER'] !== this.#postgres.user) throw new Error('PostgreSQL has another user')
         onTestFinished(() => this.#postgres?.close())
         return undefined
       case 'temporalio/admin-tools':

@@ -14,7 +14,7 @@ export class ServiceAddresses {
   /** @param files texts with further addresses of services */
   static async allocate(services: ComposeServices, files: readonly string[]): Promise<ServiceAddresses> {
     const names = Object.keys(services).toSorted((one, other) => other.length - one.length)
-    const pattern = new RegExp(`(?<![\\w./-])(${names.join('|')}):(\\d{2,5})\\b`, 'g')
+    const pattern = new RegExp(`(?<![\\w-])(${names.join('|')}):(\\d{2,5})\\b`, 'g')
     const texts = [...files, ...Object.values(services).map(settingsOf)]
     const named = texts.flatMap((text) => [...text.matchAll(pattern)].map(([address]) => address))
     const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>

@@ -13,6 +13,7 @@ export class ServiceProcess {
   readonly #name: string
   readonly #changes = new EventEmitter()
   #log = ''
+  #hasEnded = false
 
   constructor(name: string, { command: [program = '', ...args], cwd, env }: ServiceProcessOptions) {
     this.#name = name
@@ -24,8 +25,16 @@ export class ServiceProcess {
         this.#changes.emit('change')
       })
     }
-    this.#child.once('error', (error) => (this.#log += String(error)))
-    this.#child.once('exit', () => this.#changes.emit('change'))
+    const end = (): void => {
+      this.#hasEnded = true
+      this.#changes.emit('change')
+    }
+    this.#child.once('exit', end)
+    // There is no such program.
+    this.#child.once('error', (error) => {
+      this.#log += String(error)
+      end()
+    })
   }
 
   /** What it has printed so far. */
@@ -34,7 +43,7 @@ export class ServiceProcess {
   }
 
   get isRunning(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null
+    return !this.#hasEnded
   }
 
   /** Settles when the output matches. @throws Error with the output when the program ends without it */
@@ -47,14 +56,13 @@ export class ServiceProcess {
 
   /** Settles when the program has succeeded. @throws Error with the output when it fails */
   async waitForSuccess(): Promise<void> {
-    if (this.isRunning) await once(this.#child, 'exit')
+    while (this.isRunning) await once(this.#changes, 'change')
     if (this.#child.exitCode !== 0) throw new Error(`${this.#name} failed:\n${this.#log}`)
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     if (!this.isRunning || this.#child.pid === undefined) return
-    const exit = once(this.#child, 'exit')
     process.kill(-this.#child.pid, signal)
-    await exit
+    while (this.isRunning) await once(this.#changes, 'change')
   }
 }

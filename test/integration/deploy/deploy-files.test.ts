@@ -20,7 +20,9 @@ const dashboard = JSON.parse(read('deploy/grafana/dashboards/durable-ptc.json'))
 const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 
 describe('metrics of dashboard and alerts', () => {
-  const used = [...expressions, read('deploy/helm/durable-ptc/files/alerts.yml')].flatMap((text) => text.match(/\bptc_\w+/g) ?? [])
+  const used = [...expressions, read('deploy/helm/durable-ptc/files/alerts.yml')].flatMap(
+    (text) => text.match(/\bptc_\w+/g) ?? [],
+  )
 
   it('the metrics of dashboard and alerts are all declared', () => {
     const declared = Object.entries(metricTable).flatMap(([name, { kind }]) =>
@@ -37,7 +39,9 @@ describe('metrics of dashboard and alerts', () => {
 })
 
 it('each alert is in the runbook', () => {
-  const alerts = [...read('deploy/helm/durable-ptc/files/alerts.yml').matchAll(/alert: (\w+)/g)].map(([, name = '']) => name)
+  const alerts = [...read('deploy/helm/durable-ptc/files/alerts.yml').matchAll(/alert: (\w+)/g)].map(
+    ([, name = '']) => name,
+  )
   const runbook = read('docs/guides/operations.md')
   expect(alerts.length).toBeGreaterThan(0)
   expect(alerts.filter((name) => !runbook.includes(`\`${name}\``))).toEqual([])
@@ -59,7 +63,9 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
 
   it('the service of the models gets the keys of all providers, and the image has their packages', async () => {
     const variables = Object.keys((await composeServices())['worker-model']?.environment ?? {})
-    const providers = Object.values(withBuiltInProviders({})).flatMap((provider) => ('kind' in provider ? [provider] : []))
+    const providers = Object.values(withBuiltInProviders({})).flatMap((provider) =>
+      'kind' in provider ? [provider] : [],
+    )
     const keys = providers.flatMap((provider) =>
       'apiKey' in provider && typeof provider.apiKey === 'object' ? [provider.apiKey.environment] : [],
     )
@@ -81,7 +87,13 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
   it('Prometheus accepts the files of the fleet, and its alerts fire when they should', async () => {
     const folder = join(root, 'deploy/prometheus')
     await runTool('promtool', ['check', 'config', join(folder, 'prometheus.yml')])
-    await runTool('promtool', ['check', 'rules', '--lint=all', '--lint-fatal', join(root, 'deploy/helm/durable-ptc/files/alerts.yml')])
+    await runTool('promtool', [
+      'check',
+      'rules',
+      '--lint=all',
+      '--lint-fatal',
+      join(root, 'deploy/helm/durable-ptc/files/alerts.yml'),
+    ])
     await runTool('promtool', ['test', 'rules', join(folder, 'alerts.test.yml')])
   })
 

@@ -53,7 +53,11 @@ const everything = {
   workers: {
     workflow: { autoscaling: { enabled: true, minReplicas: 3, backlog: 20 } },
     model: { secrets: ['model-keys'], autoscaling: { enabled: true } },
-    tools: { secrets: ['tool-credentials'], environment: { LEDGER_URL: 'https://ledger' }, autoscaling: { enabled: true } },
+    tools: {
+      secrets: ['tool-credentials'],
+      environment: { LEDGER_URL: 'https://ledger' },
+      autoscaling: { enabled: true },
+    },
     sandbox: { autoscaling: { enabled: true, maxReplicas: 50 }, kubernetes: { runtimeClass: 'gvisor' } },
   },
   serve: {
@@ -113,7 +117,12 @@ describe.skipIf(!tools || !program)('the Helm chart', () => {
 
   it('helm lints the chart without a warning', async () => {
     await runTool(program ?? '', ['lint', '--strict', chartFolder, ...(await valueArguments(requiredValues))])
-    await runTool(program ?? '', ['lint', '--strict', chartFolder, ...(await valueArguments(requiredValues, everything))])
+    await runTool(program ?? '', [
+      'lint',
+      '--strict',
+      chartFolder,
+      ...(await valueArguments(requiredValues, everything)),
+    ])
   })
 
   it.each([
@@ -141,7 +150,9 @@ describe.skipIf(!tools || !program)('the Helm chart', () => {
       expect(pod?.spec.containers[0]?.image).toBe('registry.example.com/expenses:7')
     }
     const having = (secret: string) =>
-      [...pods].flatMap(([name, pod]) => (secretsOf(pod).includes(secret) ? [name.replace('ptc-durable-ptc-', '')] : []))
+      [...pods].flatMap(([name, pod]) =>
+        secretsOf(pod).includes(secret) ? [name.replace('ptc-durable-ptc-', '')] : [],
+      )
     expect(having('model-keys')).toEqual(['worker-model'])
     expect(having('tool-credentials')).toEqual(['worker-tools'])
     expect(having('value-store')).toHaveLength(pods.size)
@@ -205,9 +216,9 @@ describe.skipIf(!tools || !program)('the Helm chart', () => {
     const [binding] = ofKind(manifests, 'RoleBinding')
     const account = podsOf(manifests).get('ptc-durable-ptc-worker-sandbox')?.spec.serviceAccountName
     expect(binding).toMatchObject({ subjects: [{ kind: 'ServiceAccount', name: account, namespace: 'agents' }] })
-    expect(ofKind(await render({ workers: { sandbox: { kubernetes: { createNamespace: false } } } }), 'Namespace')).toEqual(
-      [],
-    )
+    expect(
+      ofKind(await render({ workers: { sandbox: { kubernetes: { createNamespace: false } } } }), 'Namespace'),
+    ).toEqual([])
   })
 
   it('the pods have the variables that the configuration of the image reads', async () => {
@@ -235,8 +246,12 @@ describe.skipIf(!tools || !program)('the Helm chart', () => {
     const pods = podsOf(manifests)
     const serve = pods.get('ptc-durable-ptc-serve')
     const codec = pods.get('ptc-durable-ptc-codec-server')
-    expect(serve && variablesOf(serve)).toMatchObject({ PTC_SERVE_TOKEN: { secretKeyRef: { name: 'serve', key: 'token' } } })
-    expect(codec && variablesOf(codec)).toMatchObject({ PTC_CODEC_TOKEN: { secretKeyRef: { name: 'codec', key: 'token' } } })
+    expect(serve && variablesOf(serve)).toMatchObject({
+      PTC_SERVE_TOKEN: { secretKeyRef: { name: 'serve', key: 'token' } },
+    })
+    expect(codec && variablesOf(codec)).toMatchObject({
+      PTC_CODEC_TOKEN: { secretKeyRef: { name: 'codec', key: 'token' } },
+    })
     expect(serve?.spec.containers[0]?.args).toEqual(
       'serve --host 0.0.0.0 --port 8080 --origin https://app.example.com'.split(' '),
     )
@@ -246,7 +261,9 @@ describe.skipIf(!tools || !program)('the Helm chart', () => {
     for (const { metadata, spec } of ofKind(manifests, 'Service')) {
       const { selector } = spec as { selector: Labels }
       const selected = [...pods].filter(([, pod]) => selects(selector, pod.metadata.labels)).map(([name]) => name)
-      expect(selected).toEqual(metadata.name.endsWith('metrics') ? expect.arrayContaining(workerNames) : [metadata.name])
+      expect(selected).toEqual(
+        metadata.name.endsWith('metrics') ? expect.arrayContaining(workerNames) : [metadata.name],
+      )
       expect(selected).toHaveLength(metadata.name.endsWith('metrics') ? workerNames.length : 1)
     }
   })
@@ -265,7 +282,9 @@ describe.skipIf(!tools || !program)('the Helm chart', () => {
       .map(({ spec }) => spec as unknown as Policy)
     const allowed = [...podsOf(manifests)].map(([name, { metadata }]) => {
       const own = policies.filter(({ podSelector }) => selects(podSelector.matchLabels ?? {}, metadata.labels))
-      expect(own.some(({ policyTypes, ingress }) => policyTypes.includes('Ingress') && ingress === undefined)).toBe(true)
+      expect(own.some(({ policyTypes, ingress }) => policyTypes.includes('Ingress') && ingress === undefined)).toBe(
+        true,
+      )
       const rules = own.flatMap(({ ingress = [] }) => ingress)
       expect(rules.every(({ from }) => from.length > 0)).toBe(true)
       return [name.replace('ptc-durable-ptc-', ''), rules.flatMap(({ ports }) => ports.map(({ port }) => port))]
@@ -360,7 +379,7 @@ describe.skipIf(!tools || !program)('the Helm chart', () => {
     [{ workers: { model: { replica: 3 } } }, '/workers/model'],
     [{ workers: { tools: { replicas: 0 } } }, '/workers/tools/replicas'],
     [{ workers: { tools: { environment: { PORT: 80 } } } }, '/workers/tools/environment/PORT'],
-    [{ workers: { tools: { environment: { TASK_QUEUE: 'other' } } } }, '/workers/tools/environment'],
+    [{ workers: { tools: { environment: { TASK_QUEUE: 'other' } } } }, '/workers/tools/environment/TASK_QUEUE'],
     [{ workers: { tools: { secrets: ['Not A Name'] } } }, '/workers/tools/secrets/0'],
     [{ workers: { model: { resources: { limits: { memory: 'much' } } } } }, '/workers/model/resources/limits/memory'],
     [{ workers: { sandbox: { backend: 'podman' } } }, '/workers/sandbox/backend'],

@@ -119,7 +119,11 @@ async function reachableValues(cluster: OneNodeCluster, store: S3Server, modelUr
     secrets: ['value-store'],
     workers: {
       workflow: one,
-      model: { ...one, secrets: ['model-keys'], environment: { ANTHROPIC_BASE_URL: `http://${serviceAddress}:${model}` } },
+      model: {
+        ...one,
+        secrets: ['model-keys'],
+        environment: { ANTHROPIC_BASE_URL: `http://${serviceAddress}:${model}` },
+      },
       tools: one,
       sandbox: { ...one, kubernetes: { namespace: sandboxes, image: cluster.image } },
     },

@@ -70,7 +70,10 @@ it.skipIf(!isRunnable)(
         readonly labels: Readonly<Record<string, string>>
         readonly receivers: readonly { readonly name: string }[]
       }[]
-    await vi.waitUntil(async () => (await received()).some(({ labels }) => labels['alertname'] === 'PtcWorkerDown'), pollOptions)
+    await vi.waitUntil(
+      async () => (await received()).some(({ labels }) => labels['alertname'] === 'PtcWorkerDown'),
+      pollOptions,
+    )
     const down = (await received()).find(({ labels }) => labels['alertname'] === 'PtcWorkerDown')
     expect(down).toMatchObject({
       labels: { severity: 'page', instance: fleet.addresses.address('worker-tools', 9464) },
@@ -96,7 +99,11 @@ async function runGuide(fleet: ComposeFleet): Promise<void> {
 
 /** Search attributes, and the audit log of all workers. */
 async function expectRecords(fleet: ComposeFleet): Promise<void> {
-  const { S3_BUCKET: bucket, AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key } = fleet.services['serve']?.environment ?? {}
+  const {
+    S3_BUCKET: bucket,
+    AWS_ACCESS_KEY_ID: id,
+    AWS_SECRET_ACCESS_KEY: key,
+  } = fleet.services['serve']?.environment ?? {}
   // A client on this machine, by the published ports.
   vi.stubEnv('AWS_ACCESS_KEY_ID', id ?? '').stubEnv('AWS_SECRET_ACCESS_KEY', key ?? '')
   onTestFinished(() => void vi.unstubAllEnvs())
@@ -105,7 +112,8 @@ async function expectRecords(fleet: ComposeFleet): Promise<void> {
   const client = await connectClient(await createDataConverter(store), fleet.addresses.address('temporal', 7233))
   onTestFinished(() => client.connection.close())
   const runs = []
-  for await (const run of client.workflow.list({ query: "PtcStatus = 'answered' AND WorkflowType = 'agent'" })) runs.push(run)
+  for await (const run of client.workflow.list({ query: "PtcStatus = 'answered' AND WorkflowType = 'agent'" }))
+    runs.push(run)
   const [attributes = []] = runs.map(({ typedSearchAttributes }) =>
     typedSearchAttributes.getAll().map(({ key: { name }, value }) => [name, value]),
   )
@@ -121,7 +129,10 @@ async function expectRecords(fleet: ComposeFleet): Promise<void> {
 /** The metrics of the run over HTTP, and of that of the guide. */
 async function expectMetrics({ prometheus }: ComposeFleet): Promise<void> {
   const sum = (metric: string) => prometheus.query(`sum(${metric})`)
-  await vi.waitUntil(async () => (await sum('ptc_tool_calls_total{tool="get_expenses",status="ok"}')) === 2, pollOptions)
+  await vi.waitUntil(
+    async () => (await sum('ptc_tool_calls_total{tool="get_expenses",status="ok"}')) === 2,
+    pollOptions,
+  )
   await vi.waitUntil(async () => (await sum('up{job="durable-ptc"}')) === workers.length, pollOptions)
   await vi.waitUntil(async () => (await sum('up{job="temporal"}')) === 1, pollOptions)
   expect(await sum('ptc_model_turns_total{status="ok"}')).toBe(4)

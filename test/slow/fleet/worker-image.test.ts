@@ -74,8 +74,14 @@ it.skipIf(!hasS3 || !tools || inject('docker') !== 'available')(
 
     // `ptc` is on the path, and the optional packages are there.
     expect(await docker('exec', container, 'ptc', '--version')).toMatch(/^\d+\.\d+\.\d+$/)
-    const imports = "await Promise.all(process.argv.slice(1).map((name) => import(name)))"
-    const packages = ['@ai-sdk/google', '@ai-sdk/amazon-bedrock', '@anthropic-ai/bedrock-sdk', '@kubernetes/client-node', 'ws']
+    const imports = 'await Promise.all(process.argv.slice(1).map((name) => import(name)))'
+    const packages = [
+      '@ai-sdk/google',
+      '@ai-sdk/amazon-bedrock',
+      '@anthropic-ai/bedrock-sdk',
+      '@kubernetes/client-node',
+      'ws',
+    ]
     await docker('exec', container, 'node', '--input-type=module', '--eval', imports, ...packages)
 
     await docker('stop', '--time', '40', container)

@@ -122,13 +122,17 @@ export class ComposeFleet {
     switch (image) {
       case 'postgres':
         this.#postgres = await Postgres.start()
-        if (service.environment?.['POSTGRES_USER'] !== this.#postgres.user) throw new Error('PostgreSQL has another user')
+        if (service.environment?.['POSTGRES_USER'] !== this.#postgres.user)
+          throw new Error('PostgreSQL has another user')
         onTestFinished(() => this.#postgres?.close())
         return undefined
       case 'temporalio/admin-tools':
         return this.#spawn(name, [...entrypoint, ...command])
       case 'temporalio/server':
-        return this.#listening(this.#spawn(name, ['temporal-server', 'start'], await temporalPorts(this.addresses)), 7233)
+        return this.#listening(
+          this.#spawn(name, ['temporal-server', 'start'], await temporalPorts(this.addresses)),
+          7233,
+        )
       case 'redis': {
         const options = ['--port', String(this.addresses.port(name, 6379)), '--bind', '127.0.0.1', '--dir', this.folder]
         return this.#listening(this.#spawn(name, [...command, ...options]), 6379)
@@ -161,7 +165,8 @@ export class ComposeFleet {
           9093,
         )
       default:
-        if (!imagesWithoutProgram.some((each) => each === image)) throw new Error(`${name} has an unknown image: ${image}`)
+        if (!imagesWithoutProgram.some((each) => each === image))
+          throw new Error(`${name} has an unknown image: ${image}`)
         return undefined
     }
   }
@@ -243,7 +248,12 @@ export class ComposeFleet {
       onProgress: () => undefined,
       signal: AbortSignal.timeout(150_000),
     })
-    const links = { 'temporal-server': server, 'temporal-sql-tool': sqlTool, temporal, versitygw: required(await s3Available) }
+    const links = {
+      'temporal-server': server,
+      'temporal-sql-tool': sqlTool,
+      temporal,
+      versitygw: required(await s3Available),
+    }
     for (const [name, target] of Object.entries(links)) await symlink(target, join(bin, name))
     await writeFile(join(bin, 'ptc'), `#!/bin/sh\nexec '${process.execPath}' '${ptcScript}' "$@"\n`)
     await chmod(join(bin, 'ptc'), 0o755)

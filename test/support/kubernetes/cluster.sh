@@ -11,8 +11,6 @@ set -euo pipefail
 folder=$2
 ctr=(ctr --address "$folder/containerd.sock" --namespace k8s.io)
 bridge=ptck8s0
-# The bridge of pods that reach this machine: see routed-namespace.sh.
-routed_bridge=ptck8s1
 # Ports of etcd (two), API server, kubelet, controllers, scheduler.
 etcd=12379 peer=12380 api=16443 kubelet=11250 controllers=11257 scheduler=11259
 changed_sysctls=(vm.overcommit_memory kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys kernel.keys.root_maxbytes)
@@ -76,6 +74,9 @@ write_configuration() {
 {"cniVersion": "0.4.0", "name": "none", "plugins": [{"type": "bridge", "bridge": "$bridge", "isGateway": false, "ipMasq": false,
   "ipam": {"type": "host-local", "dataDir": "$folder/cni-addresses", "ranges": [[{"subnet": "10.244.77.0/24"}]]}}]}
 JSON
+  # Tests add plugins.
+  mkdir -p "$folder/cni-bin"
+  ln -s /usr/lib/cni/* "$folder/cni-bin"
   cat >"$folder/containerd.toml" <<TOML
 version = 2
 root = "$folder/containerd/root"
@@ -159,8 +160,7 @@ is_node_ready() {
 up() {
   local binary=$1 pause=$2
   ! ip link show $bridge >/dev/null 2>&1 || { echo "another cluster for tests runs: it has $bridge" >&2; return 1; }
-  mkdir -p "$folder"/{pki,etcd,log,pid,kubelet,cni,cni-bin,containerd}
-  ln -s /usr/lib/cni/* "$folder/cni-bin"
+  mkdir -p "$folder"/{pki,etcd,log,pid,kubelet,cni,containerd}
   sysctl -e "${changed_sysctls[@]}" >"$folder/sysctls"
   (make_keys) >"$folder/log/keys" 2>&1
   write_configuration
@@ -222,13 +222,14 @@ down() {
   local mount namespace
   awk -v folder="$folder/" 'index($2, folder) == 1 {print $2}' /proc/mounts | sort -r | while read -r mount; do umount -l "$mount"; done
   ip link delete $bridge 2>/dev/null
-  ip link delete $routed_bridge 2>/dev/null
   for namespace in $(ip netns list 2>/dev/null | awk '/^cni-/ {print $1}'); do
     ip netns pids "$namespace" | grep -q . || ip netns delete "$namespace"
   done
   for container in /sys/fs/cgroup/*/kubepods /sys/fs/cgroup/kubepods /sys/fs/cgroup/*/k8s.io /sys/fs/cgroup/k8s.io; do
     [ -d "$container" ] && find "$container" -depth -type d -exec rmdir {} + 2>/dev/null
   done
+  # Of pods that reach this machine: see routed-namespace.sh.
+  ip link delete "${bridge}r" 2>/dev/null
   sysctl -q -p "$folder/sysctls"
   rm -rf "$folder"
 }

@@ -6,5 +6,6 @@ RUN npm ci --omit=dev
 COPY . .
 USER 65532:65532
 ENV NODE_ENV=production HOME=/tmp PTC_HEALTH_ADDRESS=:8081 PTC_METRICS_ADDRESS=:9464
-ENTRYPOINT ["npx", "--no", "ptc"]
+ENV PATH=/app/node_modules/.bin:$PATH
+ENTRYPOINT ["ptc"]
 CMD ["worker"]

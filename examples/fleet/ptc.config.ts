@@ -1,4 +1,4 @@
-import { defineConfig, defineTool } from 'durable-ptc'
+import { defineConfig, defineTool, redisStream } from 'durable-ptc'
 import { z } from 'zod'
 
 const getExpenses = defineTool({
@@ -11,12 +11,17 @@ const getExpenses = defineTool({
 })
 
 const { S3_ENDPOINT: endpoint, S3_BUCKET: bucket = 'ptc-values', AUDIT_FILE: auditFile } = process.env
+const { REDIS_URL: redis, TASK_QUEUE: taskQueue = 'fleet' } = process.env
+// The Helm chart sets these when sandboxes are pods.
+const { SANDBOX_NAMESPACE: namespace, SANDBOX_IMAGE: image, SANDBOX_RUNTIME_CLASS: runtimeClass } = process.env
+const pods = namespace && image ? { namespace, image, ...(runtimeClass && { runtimeClass }) } : undefined
 
 export default defineConfig({
   tools: [getExpenses],
-  sandbox: { backend: 'docker', warm: 1 },
+  sandbox: pods ? { backend: 'kubernetes', kubernetes: pods } : { backend: 'docker', warm: 1 },
   // Workers on several hosts share no disk. The AWS SDK finds the credentials.
   values: { store: { kind: 's3', bucket, ...(endpoint && { endpoint, forcePathStyle: true }) } },
+  ...(redis && { stream: redisStream({ url: redis }) }),
   ...(auditFile && { audit: { file: auditFile } }),
-  taskQueue: 'fleet',
+  taskQueue,
 })

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { metricTable } from '../../../src/common/telemetry/metric-table.js'
 import { searchAttributeTypes, toTemporalType } from '../../../src/common/run/search-attributes.js'
+import { withBuiltInProviders } from '../../../src/models/options/providers.js'
 import { composeServices, deployTools, root, runTool, validateKubernetes } from '../../support/deploy/tools.js'
 import { temporaryFolder } from '../../support/folders.js'
 
@@ -19,7 +20,9 @@ const dashboard = JSON.parse(read('deploy/grafana/dashboards/durable-ptc.json'))
 const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 
 describe('metrics of dashboard and alerts', () => {
-  const used = [...expressions, read('deploy/prometheus/alerts.yml')].flatMap((text) => text.match(/\bptc_\w+/g) ?? [])
+  const used = [...expressions, read('deploy/helm/durable-ptc/files/alerts.yml')].flatMap(
+    (text) => text.match(/\bptc_\w+/g) ?? [],
+  )
 
   it('the metrics of dashboard and alerts are all declared', () => {
     const declared = Object.entries(metricTable).flatMap(([name, { kind }]) =>
@@ -36,7 +39,9 @@ describe('metrics of dashboard and alerts', () => {
 })
 
 it('each alert is in the runbook', () => {
-  const alerts = [...read('deploy/prometheus/alerts.yml').matchAll(/alert: (\w+)/g)].map(([, name = '']) => name)
+  const alerts = [...read('deploy/helm/durable-ptc/files/alerts.yml').matchAll(/alert: (\w+)/g)].map(
+    ([, name = '']) => name,
+  )
   const runbook = read('docs/guides/operations.md')
   expect(alerts.length).toBeGreaterThan(0)
   expect(alerts.filter((name) => !runbook.includes(`\`${name}\``))).toEqual([])
@@ -50,20 +55,45 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
     expect(having('docker.sock')).toEqual(['worker-sandbox'])
     expect(having('ANTHROPIC_API_KEY')).toEqual(['worker-model'])
     expect(having('PTC_CODEC_TOKEN')).toEqual(['codec-proxy', 'codec-server'])
+    expect(having('PTC_SERVE_TOKEN')).toEqual(['serve'])
     expect(having('audit.jsonl')).toEqual(['worker-model', 'worker-sandbox', 'worker-tools', 'worker-workflow'])
-    const registered = services['search-attributes']?.command?.join(' ')
-    const wanted = Object.entries(searchAttributeTypes).map(
-      ([name, type]) => `--name=${name} --type=${toTemporalType(type)}`,
-    )
-    expect(registered?.split(/ (?=--name)/).toSorted()).toEqual(wanted.toSorted())
     const published = Object.values(services).flatMap(({ ports = [] }) => ports.map((port) => JSON.stringify(port)))
     expect(published.filter((port) => !port.includes('127.0.0.1'))).toEqual([])
+  })
+
+  it('the service of the models gets the keys of all providers, and the image has their packages', async () => {
+    const variables = Object.keys((await composeServices())['worker-model']?.environment ?? {})
+    const providers = Object.values(withBuiltInProviders({})).flatMap((provider) =>
+      'kind' in provider ? [provider] : [],
+    )
+    const keys = providers.flatMap((provider) =>
+      'apiKey' in provider && typeof provider.apiKey === 'object' ? [provider.apiKey.environment] : [],
+    )
+    expect(variables).toEqual(expect.arrayContaining([...keys, 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY']))
+    expect(variables).toContain('AWS_BEARER_TOKEN_BEDROCK')
+    const packages = providers.flatMap((provider) => ('package' in provider ? [provider.package] : []))
+    const dockerfile = read('deploy/Dockerfile')
+    expect(packages.length).toBeGreaterThan(5)
+    expect(packages.filter((name) => !dockerfile.includes(`${name} `))).toEqual([])
+  })
+
+  it('the files of the fleet register all search attributes', () => {
+    const script = read('deploy/temporal/create-namespace.sh')
+    const registered = [...script.matchAll(/^register (\w+ \w+)$/gm)].map(([, attribute]) => attribute)
+    const wanted = Object.entries(searchAttributeTypes).map(([name, type]) => `${name} ${toTemporalType(type)}`)
+    expect(registered.toSorted()).toEqual(wanted.toSorted())
   })
 
   it('Prometheus accepts the files of the fleet, and its alerts fire when they should', async () => {
     const folder = join(root, 'deploy/prometheus')
     await runTool('promtool', ['check', 'config', join(folder, 'prometheus.yml')])
-    await runTool('promtool', ['check', 'rules', '--lint=all', '--lint-fatal', join(folder, 'alerts.yml')])
+    await runTool('promtool', [
+      'check',
+      'rules',
+      '--lint=all',
+      '--lint-fatal',
+      join(root, 'deploy/helm/durable-ptc/files/alerts.yml'),
+    ])
     await runTool('promtool', ['test', 'rules', join(folder, 'alerts.test.yml')])
   })
 
@@ -74,16 +104,11 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
     await runTool('promtool', ['check', 'rules', file])
   })
 
-  it('the schemas of Kubernetes accept the files of the fleet, and the kustomization names them all', async () => {
-    const folder = join(root, 'deploy/kubernetes')
-    const files = readdirSync(folder).filter((file) => file !== 'kustomization.yaml')
-    if (tools) {
-      await validateKubernetes(tools, [
-        ...files.map((file) => join(folder, file)),
-        join(root, 'deploy/sandbox-pods.yaml'),
-      ])
-    }
-    const named = /resources: \[(?<list>.*)\]/.exec(read('deploy/kubernetes/kustomization.yaml'))?.groups?.['list']
-    expect(named?.split(', ').toSorted()).toEqual(files.toSorted())
+  it('Alertmanager accepts its file', async () => {
+    await runTool('amtool', ['check-config', join(root, 'deploy/alertmanager/alertmanager.yml')])
+  })
+
+  it('the schemas of Kubernetes accept the namespace of sandboxes', async () => {
+    if (tools) await validateKubernetes(tools, [join(root, 'deploy/sandbox-pods.yaml')])
   })
 })

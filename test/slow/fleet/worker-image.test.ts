@@ -1,55 +1,35 @@
-import { execFile } from 'node:child_process'
-import { copyFile, cp, realpath, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { createDataConverter, createPtcClient } from '../../../src/client/index.js'
-import { root } from '../../support/deploy/tools.js'
+import { composeServices, deployTools, root, runTool } from '../../support/deploy/tools.js'
+import { buildNetwork, docker, makeNodeImage, run } from '../../support/deploy/worker-image.js'
 import { WorkerProcess } from '../../support/environment/worker-process.js'
 import { temporaryFolder } from '../../support/folders.js'
 import { s3Available, S3Server } from '../../support/s3/s3-server.js'
 import { connectClient, sharedServer } from '../../support/temporal/shared-server.js'
 
-const hasS3 = await s3Available
+const [hasS3, tools] = await Promise.all([s3Available, deployTools])
 
-const run = async (command: string, ...args: readonly string[]): Promise<string> =>
-  (await promisify(execFile)(command, args, { maxBuffer: 64 * 1024 * 1024 })).stdout.trim()
-
-const docker = (...args: readonly string[]): Promise<string> => run('docker', ...args)
-
-/** The image comes from a registry, or is made here: `PTC_BASE_IMAGE` with the Node.js and the npm of this process. */
-async function nodeImageArguments(): Promise<readonly string[]> {
-  const base = process.env['PTC_BASE_IMAGE']
-  if (base === undefined) return []
-  const folder = await temporaryFolder()
-  const npm = dirname(dirname(await realpath((await run('which', 'npm')) || 'npm')))
-  await copyFile(process.execPath, join(folder, 'node'))
-  await cp(npm, join(folder, 'npm'), { recursive: true })
-  const certificates = process.env['NODE_EXTRA_CA_CERTS']
-  if (certificates !== undefined) await copyFile(certificates, join(folder, 'npm', 'certificates.pem'))
-  const lines = [
-    `FROM ${base}`,
-    'COPY node /usr/local/bin/node',
-    'COPY npm /usr/local/lib/node_modules/npm',
-    'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm',
-    `ENV npm_config_registry=${await run('npm', 'config', 'get', 'registry')}`,
-    ...(certificates === undefined ? [] : ['ENV NODE_EXTRA_CA_CERTS=/usr/local/lib/node_modules/npm/certificates.pem']),
-  ]
-  await writeFile(join(folder, 'Dockerfile'), lines.join('\n'))
-  await docker('build', '--quiet', '--network', 'none', '--tag', nodeImage, folder)
-  return ['--build-arg', `NODE_IMAGE=${nodeImage}`]
-}
-
-const nodeImage = 'durable-ptc-test-node'
 const workerImage = 'durable-ptc-test-worker'
 
-it.skipIf(!hasS3 || inject('docker') !== 'available')(
-  'the image of deploy/Dockerfile is a worker of its project, without rights and on a read-only disk',
+/** `docker compose build`, with the network and the base of this machine, and the image under a name of the test. */
+async function composeBuild(): Promise<void> {
+  const node = await makeNodeImage(`${workerImage}-node`)
+  onTestFinished(async () => void (await docker('rmi', '--force', workerImage)))
+  const built = Object.entries(await composeServices()).filter(([, { build }]) => build !== undefined)
+  const network = buildNetwork === undefined ? {} : { build: { network: buildNetwork } }
+  const services = Object.fromEntries(built.map(([name]) => [name, { image: workerImage, ...network }]))
+  const override = join(await temporaryFolder(), 'override.yml')
+  await writeFile(override, JSON.stringify({ services }))
+  const files = ['--file', join(root, 'docker-compose.yml'), '--file', override]
+  await runTool('docker-compose', [...files, 'build'], node === undefined ? {} : { NODE_IMAGE: node })
+}
+
+it.skipIf(!hasS3 || !tools || inject('docker') !== 'available')(
+  'the image that Docker Compose builds is a worker of its project, without rights and on a read-only disk',
   async () => {
-    onTestFinished(async () => void (await docker('rmi', '--force', workerImage, nodeImage)))
-    const network = process.env['PTC_BUILD_NETWORK']
-    const options = [...(await nodeImageArguments()), ...(network === undefined ? [] : ['--network', network])]
-    await docker('build', ...options, '--file', join(root, 'deploy/Dockerfile'), '--tag', workerImage, root)
+    await composeBuild()
 
     const store = await S3Server.start()
     onTestFinished(() => store.close())
@@ -91,6 +71,18 @@ it.skipIf(!hasS3 || inject('docker') !== 'available')(
     expect(await docker('exec', container, 'cat', environment.AUDIT_FILE)).toContain('"type":"call.started"')
     expect(await docker('exec', container, 'id', '-u')).toBe('65532')
     await expect(docker('exec', container, 'touch', '/app/x')).rejects.toThrow('Read-only file system')
+
+    // `ptc` is on the path, and the optional packages are there.
+    expect(await docker('exec', container, 'ptc', '--version')).toMatch(/^\d+\.\d+\.\d+$/)
+    const imports = 'await Promise.all(process.argv.slice(1).map((name) => import(name)))'
+    const packages = [
+      '@ai-sdk/google',
+      '@ai-sdk/amazon-bedrock',
+      '@anthropic-ai/bedrock-sdk',
+      '@kubernetes/client-node',
+      'ws',
+    ]
+    await docker('exec', container, 'node', '--input-type=module', '--eval', imports, ...packages)
 
     await docker('stop', '--time', '40', container)
     const state = await docker('inspect', '--format', '{{.State.ExitCode}} {{.State.OOMKilled}}', container)

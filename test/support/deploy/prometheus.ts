@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
 import { temporaryFolder } from '../folders.js'
-import { freeAddress } from '../monitoring/free-address.js'
 import { pollOptions } from '../poll-options.js'
 import { root } from './tools.js'
 
@@ -22,7 +21,7 @@ export interface RuleState {
   readonly state: string
 }
 
-/** Prometheus with the configuration of `deploy`, for workers at other addresses; ends with the test. */
+/** Prometheus with the configuration of `deploy`, for services at other addresses; ends with the test. */
 export class Prometheus {
   readonly #url: string
 
@@ -30,13 +29,27 @@ export class Prometheus {
     this.#url = url
   }
 
-  static async start(targets: readonly string[]): Promise<Prometheus> {
+  /**
+   * @param address where it listens
+   * @param targets addresses of the metrics of workers
+   * @param translate replaces the addresses of services in its configuration
+   */
+  static async start(
+    address: string,
+    targets: readonly string[],
+    translate: (configuration: string) => string,
+  ): Promise<Prometheus> {
     const folder = await temporaryFolder()
-    const address = await freeAddress()
     const deployed = join(root, 'deploy/prometheus')
-    const configuration = readFileSync(join(deployed, 'prometheus.yml'), 'utf8')
+    const rules = join(folder, 'alerts.yml')
+    // A test does not wait for minutes.
+    writeFileSync(
+      rules,
+      readFileSync(join(root, 'deploy/helm/durable-ptc/files/alerts.yml'), 'utf8').replaceAll('for: 2m', 'for: 1s'),
+    )
+    const configuration = translate(readFileSync(join(deployed, 'prometheus.yml'), 'utf8'))
       .replaceAll('15s', '1s')
-      .replace('[alerts.yml]', JSON.stringify([join(deployed, 'alerts.yml')]))
+      .replace('[../helm/durable-ptc/files/alerts.yml]', JSON.stringify([rules]))
       .replace(/ +dns_sd_configs:[^]*?(?= {2}- job_name)/, `    static_configs: ${JSON.stringify([{ targets }])}\n`)
     const file = join(folder, 'prometheus.yml')
     writeFileSync(file, configuration)

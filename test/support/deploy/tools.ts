@@ -22,13 +22,14 @@ export interface DeployTools {
   readonly kubernetesValidate: string
 }
 
-/** The programs that check the files of `deploy`: promtool, docker-compose, nginx, kubernetes-validate. */
+/** The programs that check and use the files of `deploy`: those of Prometheus, Docker Compose, nginx, Redis. */
 export const deployTools = optionalDependency(
   'PTC_TEST_DEPLOY',
   'a program that checks the files of deploy',
   async () => {
     await Promise.all([run('promtool', ['--version']), run('prometheus', ['--version'])])
-    await Promise.all([run('docker-compose', ['--version']), run('nginx', ['-v'])])
+    await Promise.all([run('docker-compose', ['--version']), run('nginx', ['-v']), run('redis-cli', ['--version'])])
+    await Promise.all([run('amtool', ['--version']), run('prometheus-alertmanager', ['--version'])])
     return { kubernetesValidate: await installValidator() } satisfies DeployTools
   },
 )
@@ -74,22 +75,28 @@ export async function runTool(program: string, args: readonly string[], env: Nod
 /** A service of docker-compose.yml in the form in which Docker Compose resolves it. */
 export interface ComposeService {
   readonly image: string
+  readonly build?: unknown
   readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
-  readonly environment?: Readonly<Record<string, string>>
+  /** Null: the variable is not set where Docker Compose runs, so the container does not have it. */
+  readonly environment?: Readonly<Record<string, string | null>>
   readonly volumes?: readonly string[]
-  readonly ports?: readonly unknown[]
-  readonly depends_on?: Readonly<Record<string, unknown>>
+  readonly ports?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+  readonly healthcheck?: { readonly test?: readonly string[] }
 }
+
+export type ComposeServices = Readonly<Record<string, ComposeService>>
 
 /**
  * The services of docker-compose.yml.
  *
+ * @param env variables where Docker Compose runs
  * @throws Error when Docker Compose refuses the file
  */
-export async function composeServices(): Promise<Readonly<Record<string, ComposeService>>> {
-  const [project] = await parseYaml(await runTool('docker-compose', ['config']))
-  return (project as { readonly services: Readonly<Record<string, ComposeService>> }).services
+export async function composeServices(env: NodeJS.ProcessEnv = {}): Promise<ComposeServices> {
+  const [project] = await parseYaml(await runTool('docker-compose', ['config'], env))
+  return (project as { readonly services: ComposeServices }).services
 }
 
 /** The documents of a YAML file. Python's YAML comes with Docker Compose. */

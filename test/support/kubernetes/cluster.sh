@@ -74,6 +74,9 @@ write_configuration() {
 {"cniVersion": "0.4.0", "name": "none", "plugins": [{"type": "bridge", "bridge": "$bridge", "isGateway": false, "ipMasq": false,
   "ipam": {"type": "host-local", "dataDir": "$folder/cni-addresses", "ranges": [[{"subnet": "10.244.77.0/24"}]]}}]}
 JSON
+  # Tests add plugins.
+  mkdir -p "$folder/cni-bin"
+  ln -s /usr/lib/cni/* "$folder/cni-bin"
   cat >"$folder/containerd.toml" <<TOML
 version = 2
 root = "$folder/containerd/root"
@@ -86,7 +89,7 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
   disable_apparmor = true
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "/usr/lib/cni"
+    bin_dir = "$folder/cni-bin"
     conf_dir = "$folder/cni"
   [plugins."io.containerd.grpc.v1.cri".containerd]
     snapshotter = "overlayfs"
@@ -225,6 +228,8 @@ down() {
   for container in /sys/fs/cgroup/*/kubepods /sys/fs/cgroup/kubepods /sys/fs/cgroup/*/k8s.io /sys/fs/cgroup/k8s.io; do
     [ -d "$container" ] && find "$container" -depth -type d -exec rmdir {} + 2>/dev/null
   done
+  # Of pods that reach this machine: see routed-namespace.sh.
+  ip link delete "${bridge}r" 2>/dev/null
   sysctl -q -p "$folder/sysctls"
   rm -rf "$folder"
 }

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -11,6 +11,7 @@ import { buildClusterBinaries } from './cluster-binaries.js'
 
 const run = promisify(execFile)
 const script = fileURLToPath(new URL('./cluster.sh', import.meta.url))
+const plugin = fileURLToPath(new URL('./routed-namespace.sh', import.meta.url))
 const manifest = fileURLToPath(new URL('../../../deploy/sandbox-pods.yaml', import.meta.url))
 
 /** The namespace of the pods of sandboxes, as in the manifest. */
@@ -79,27 +80,46 @@ export class OneNodeCluster {
     return () => writeFile(path, original)
   }
 
+  /** Gives new pods of one namespace, and of no other one, a network in which they reach this machine. */
+  async routeNamespace(namespace: string): Promise<void> {
+    const script = join(this.#folder, 'cni-bin', 'routed-namespace')
+    await writeFile(script, (await readFile(plugin, 'utf8')).replace('NAMESPACE;', `${namespace};`))
+    await chmod(script, 0o755)
+    const [name = ''] = await readdir(join(this.#folder, 'cni'))
+    const path = join(this.#folder, 'cni', name)
+    await writeFile(path, (await readFile(path, 'utf8')).replace('"type": "bridge"', '"type": "routed-namespace"'))
+  }
+
+  /** Copies an image from the Docker daemon of the tests, for pods with `imagePullPolicy: Never`. */
+  importImage(image: string): Promise<void> {
+    return importImage(this.#folder, image)
+  }
+
   async stop(): Promise<void> {
     await run(script, ['down', this.#folder])
   }
 }
 
-/** Copies the sandbox image from the Docker daemon of the tests. Returns its name. */
+/** Copies the sandbox image. Returns its name on the node. */
 async function loadImage(folder: string): Promise<string> {
   const docker = createDockerBackend()
   try {
     const { image } = await docker.ensureImage()
-    const save = spawn('docker', ['save', image], { stdio: ['ignore', 'pipe', 'inherit'] })
-    const address = ['--address', join(folder, 'containerd.sock'), '--namespace', 'k8s.io']
-    const load = spawn('ctr', [...address, 'images', 'import', '-'], { stdio: ['pipe', 'ignore', 'inherit'] })
-    const ended = once(load, 'exit')
-    await pipeline(save.stdout, load.stdin)
-    const [code] = (await ended) as [number | null]
-    if (code !== 0) throw new Error(`the image ${image} could not be loaded: ${code}`)
+    await importImage(folder, image)
     return `docker.io/library/${image}`
   } finally {
     await docker.close()
   }
+}
+
+async function importImage(folder: string, image: string): Promise<void> {
+  const save = spawn('docker', ['save', image], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const address = ['--address', join(folder, 'containerd.sock'), '--namespace', 'k8s.io']
+  const load = spawn('ctr', [...address, 'images', 'import', '-'], { stdio: ['pipe', 'ignore', 'inherit'] })
+  const ended = once(load, 'exit')
+  await pipeline(save.stdout, load.stdin)
+  const [code] = (await ended) as [number | null]
+  if (code !== 0) throw new Error(`the image ${image} could not be loaded: ${code}`)
 }
 
 async function workerConfig(adminConfig: string, token: string): Promise<string> {

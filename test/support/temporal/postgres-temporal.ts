@@ -104,7 +104,7 @@ export class PostgresTemporal implements KillableServer {
 }
 
 /** Temporal stores the ports of its members in a signed column of 16 bits; free ports of the system are larger. */
-async function portsBelow32768(count: number): Promise<readonly number[]> {
+export async function portsBelow32768(count: number): Promise<readonly number[]> {
   const lowest = 10_000
   for (;;) {
     const first = lowest + Math.floor(Math.random() * (32_767 - lowest - count))

@@ -29,15 +29,13 @@ await describeKubernetes('the Helm chart on a cluster', (cluster) => {
       const kubectl = (...args: readonly string[]) => cluster().kubectl('--namespace', namespace, ...args)
       const runHelm = (...args: readonly string[]) =>
         runTool(program ?? '', [...args, '--namespace', namespace], { KUBECONFIG: cluster().kubeconfig })
-      const [store, api] = await Promise.all([
-        S3Server.start(),
-        startScriptedMessagesApi({
-          script: [turn(code('print(sum(await get_expenses(employee="ada")))')), answerResult],
-        }),
-        buildWorkerImage(image),
-      ])
+      const store = await S3Server.start()
       onTestFinished(() => store.close())
+      const api = await startScriptedMessagesApi({
+        script: [turn(code('print(sum(await get_expenses(employee="ada")))')), answerResult],
+      })
       onTestFinished(() => api.close())
+      await buildWorkerImage(image)
       await cluster().importImage(image)
       await cluster().routeNamespace(namespace)
       const taskQueue = uniqueName('chart')
@@ -46,7 +44,15 @@ await describeKubernetes('the Helm chart on a cluster', (cluster) => {
       await createSecrets(kubectl)
 
       await runHelm('install', 'ptc', chartFolder, ...(await valueArguments(values)), '--wait', '--timeout', '5m')
-      const client = await connectClient(await createDataConverter(store.settings()))
+      const { bucket } = store.settings()
+      const settings = {
+        kind: 's3',
+        bucket,
+        region: 'us-east-1',
+        endpoint: store.endpoint,
+        forcePathStyle: true,
+      } as const
+      const client = await connectClient(await createDataConverter(settings))
       onTestFinished(() => client.connection.close())
       const ptc = createPtcClient({ client, taskQueue })
       await runAgent(ptc)

@@ -52,5 +52,6 @@ export async function valueArguments(...files: readonly object[]): Promise<reado
 export async function renderChart(program: string, ...files: readonly object[]): Promise<readonly Manifest[]> {
   const values = await valueArguments(...files)
   const yaml = await runTool(program, ['template', 'ptc', chartFolder, '--namespace', 'agents', ...version, ...values])
-  return (await parseYaml(yaml)).filter((object) => object !== null) as readonly Manifest[]
+  const documents = (await parseYaml(yaml)) as readonly (Manifest | null)[]
+  return documents.filter((document) => document !== null)
 }

@@ -78,8 +78,7 @@ export interface ComposeService {
   readonly build?: unknown
   readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
-  /** Null: the variable is not set where Docker Compose runs, so the container does not have it. */
-  readonly environment?: Readonly<Record<string, string | null>>
+  readonly environment?: Readonly<Record<string, string>>
   readonly volumes?: readonly string[]
   readonly ports?: readonly string[]
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
@@ -96,7 +95,16 @@ export type ComposeServices = Readonly<Record<string, ComposeService>>
  */
 export async function composeServices(env: NodeJS.ProcessEnv = {}): Promise<ComposeServices> {
   const [project] = await parseYaml(await runTool('docker-compose', ['config'], env))
-  return (project as { readonly services: ComposeServices }).services
+  const { services } = project as { readonly services: ComposeServices }
+  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, withSetVariables(service)]))
+}
+
+/** Without the variables that the service has from where Docker Compose runs, and that are not set there: null. */
+function withSetVariables(service: ComposeService): ComposeService {
+  if (service.environment === undefined) return service
+  const variables = Object.entries<string | null>(service.environment)
+  const set = variables.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
+  return { ...service, environment: Object.fromEntries(set) }
 }
 
 /** The documents of a YAML file. Python's YAML comes with Docker Compose. */

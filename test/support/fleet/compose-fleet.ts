@@ -199,8 +199,8 @@ export class ComposeFleet {
       inherited.test(key) && value !== undefined ? [[key, value] as const] : [],
     )
     const ofImage = this.#service(name).image === 'durable-ptc-worker' ? this.#imageEnvironment(name) : {}
-    const ofService = Object.entries(this.#service(name).environment ?? {}).flatMap(([key, value]) =>
-      value === null ? [] : [[key, this.#translate(name, value)] as const],
+    const ofService = Object.entries(this.#service(name).environment ?? {}).map(
+      ([key, value]) => [key, this.#translate(name, value)] as const,
     )
     const path = `${join(this.folder, 'bin')}:${process.env['PATH'] ?? ''}`
     return { ...Object.fromEntries(own), HOME: this.folder, ...ofImage, ...Object.fromEntries(ofService), PATH: path }

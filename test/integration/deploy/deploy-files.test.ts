@@ -83,7 +83,7 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
 
   it('the files of the fleet register all search attributes', () => {
     const script = read('deploy/temporal/create-namespace.sh')
-    const registered = [...script.matchAll(/^register (\w+ \w+)$/gm)].map(([, attribute]) => attribute)
+    const registered = [...script.matchAll(/^register (\w+ \w+)$/gm)].map(([, attribute = '']) => attribute)
     const wanted = Object.entries(searchAttributeTypes).map(([name, type]) => `${name} ${toTemporalType(type)}`)
     expect(registered.toSorted()).toEqual(wanted.toSorted())
   })

@@ -90,4 +90,6 @@ it.skipIf(!hasS3 || !tools || inject('docker') !== 'available')(
     // The image has the bundle of the workflows.
     expect(await run('sh', '-c', `docker logs ${container} 2>&1`)).not.toMatch(/webpack/i)
   },
+  // The build takes minutes.
+  20 * 60_000,
 )

@@ -1,34 +1,30 @@
 import { readFileSync } from 'node:fs'
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
-import { findTemporalCli } from '../../../src/dev-server/temporal-cli.js'
-import { ptcScript } from '../cli/ptc.js'
 import { startCodecProxy } from '../deploy/codec-proxy.js'
 import { Prometheus } from '../deploy/prometheus.js'
 import { type ComposeService, composeServices, type ComposeServices, root } from '../deploy/tools.js'
 import { temporaryFolder } from '../folders.js'
 import { pollOptions } from '../poll-options.js'
-import { s3Available } from '../s3/s3-server.js'
 import { Postgres } from '../temporal/postgres.js'
-import { portsBelow32768, postgresTemporalBinaries } from '../temporal/postgres-temporal.js'
+import { makePrograms } from './fleet-programs.js'
 import { ServiceAddresses } from './service-addresses.js'
 import { ServiceProcess } from './service-process.js'
+import { ServiceSettings, temporalPorts } from './service-settings.js'
 
 /*
  * The services of docker-compose.yml as processes of this machine, with programs from packages in place of images.
  *
- * Owns how the settings of a service become those of a process: addresses, folders, programs on the path.
- * Boundary: commands, environments and dependencies are those of the file. A service whose image has no program here is
+ * Owns the life cycle of these processes, and which program takes the place of an image.
+ * Boundary: commands, environments and dependencies are those of the file; service-settings.ts translates addresses and
+ * folders. A service whose image has no program here is
  * not started, and listed in `imagesWithoutProgram`.
  */
 
 /** Images that no package has. */
 export const imagesWithoutProgram = ['grafana/grafana', 'temporalio/ui'] as const
-
-/** Variables of this process that each service may have: they say where programs and the Docker daemon are. */
-const inherited = /^(PATH|DOCKER_\w+|PTC_BASE_IMAGE|PTC_NODE_IMAGE|PTC_BUILD_\w+|NODE_EXTRA_CA_CERTS|NODE_V8_COVERAGE)$/
 
 /** What a worker prints when it is ready. */
 const readyLines: Readonly<Record<string, RegExp>> = {
@@ -44,13 +40,14 @@ export class ComposeFleet {
   readonly folder: string
   readonly #started = new Map<string, Promise<ServiceProcess | undefined>>()
   readonly #processes = new Map<string, ServiceProcess>()
-  #postgres: Postgres | undefined
+  readonly #settings: ServiceSettings
   #prometheus: Prometheus | undefined
 
   private constructor(services: ComposeServices, addresses: ServiceAddresses, folder: string) {
     this.services = services
     this.addresses = addresses
     this.folder = folder
+    this.#settings = new ServiceSettings(services, addresses, folder)
   }
 
   /**
@@ -65,7 +62,8 @@ export class ComposeFleet {
     const metrics = Object.keys(services).flatMap((name) => [`${name}:9464`, `${name}:8081`])
     const addresses = await ServiceAddresses.allocate(services, [...texts, ...metrics])
     const fleet = new ComposeFleet(services, addresses, await temporaryFolder())
-    await fleet.#makePrograms()
+    await makePrograms(join(fleet.folder, 'bin'))
+    await mkdir(join(fleet.folder, 'data'))
     await Promise.all(Object.keys(services).map((name) => fleet.#startOnce(name)))
     return fleet
   }
@@ -120,12 +118,13 @@ export class ComposeFleet {
     const image = service.image.replace(/:[^:/]*$/, '')
     const { entrypoint = [], command = [] } = service
     switch (image) {
-      case 'postgres':
-        this.#postgres = await Postgres.start()
-        if (service.environment?.['POSTGRES_USER'] !== this.#postgres.user)
-          throw new Error('PostgreSQL has another user')
-        onTestFinished(() => this.#postgres?.close())
+      case 'postgres': {
+        const postgres = await Postgres.start()
+        onTestFinished(() => postgres.close())
+        if (service.environment?.['POSTGRES_USER'] !== postgres.user) throw new Error('PostgreSQL has another user')
+        this.#settings.postgresPort = postgres.port
         return undefined
+      }
       case 'temporalio/admin-tools':
         return this.#spawn(name, [...entrypoint, ...command])
       case 'temporalio/server':
@@ -142,7 +141,7 @@ export class ComposeFleet {
       case 'durable-ptc-worker':
         return this.#startWorkerImage(name, entrypoint, command)
       case 'nginx':
-        await startCodecProxy(this.addresses.address('codec-server', 8234), this.#environment(name))
+        await startCodecProxy(this.addresses.address('codec-server', 8234), this.#settings.environmentOf(name))
         return undefined
       case 'prom/prometheus': {
         const workers = Object.keys(this.services).filter((each) => each.startsWith('worker-'))
@@ -184,49 +183,14 @@ export class ComposeFleet {
 
   #spawn(name: string, command: readonly string[], env: Readonly<Record<string, string>> = {}): ServiceProcess {
     const process = new ServiceProcess(name, {
-      command: command.map((word) => this.#translate(name, word)),
+      command: command.map((word) => this.#settings.translate(name, word)),
       // The folder of the configuration in the image.
       cwd: join(root, 'examples/fleet'),
-      env: { ...this.#environment(name), ...env },
+      env: { ...this.#settings.environmentOf(name), ...env },
     })
     onTestFinished(() => process.kill())
     if (!this.#processes.has(name)) this.#processes.set(name, process)
     return process
-  }
-
-  #environment(name: string): Readonly<Record<string, string>> {
-    const own = Object.entries(process.env).flatMap(([key, value]) =>
-      inherited.test(key) && value !== undefined ? [[key, value] as const] : [],
-    )
-    const ofImage = this.#service(name).image === 'durable-ptc-worker' ? this.#imageEnvironment(name) : {}
-    const ofService = Object.entries(this.#service(name).environment ?? {}).map(
-      ([key, value]) => [key, this.#translate(name, value)] as const,
-    )
-    const path = `${join(this.folder, 'bin')}:${process.env['PATH'] ?? ''}`
-    return { ...Object.fromEntries(own), HOME: this.folder, ...ofImage, ...Object.fromEntries(ofService), PATH: path }
-  }
-
-  /** The variables of deploy/Dockerfile, with addresses of this machine. */
-  #imageEnvironment(name: string): Readonly<Record<string, string>> {
-    const [, line = ''] = /^ENV (.*)$/m.exec(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8')) ?? []
-    const variables = Object.fromEntries(line.split(' ').map((word) => word.split('=') as [string, string]))
-    const { PTC_HEALTH_ADDRESS: health = '', PTC_METRICS_ADDRESS: metrics = '' } = variables
-    const here = (address: string) => this.addresses.address(name, Number(address.replace(':', '')))
-    return { ...variables, HOME: this.folder, PTC_HEALTH_ADDRESS: here(health), PTC_METRICS_ADDRESS: here(metrics) }
-  }
-
-  /** A word of a command, or a value of an environment, with the addresses and folders of this machine. */
-  #translate(name: string, word: string): string {
-    if (word === 'postgresql') return '127.0.0.1'
-    if (word === '5432') return String(this.#postgres?.port)
-    if (this.addresses.has(name, word)) return String(this.addresses.port(name, Number(word)))
-    return this.addresses
-      .translate(word)
-      .replace(/^0\.0\.0\.0:(\d+)$/, (_, port: string) => this.addresses.address(name, Number(port)))
-      .replace(/(?<= ):(\d+)\b/, (_, port: string) => this.addresses.address(name, Number(port)))
-      .replaceAll('/etc/temporal/durable-ptc', join(root, 'deploy/temporal'))
-      .replaceAll('/var/lib/durable-ptc', this.folder)
-      .replaceAll(/(?<![\w/])\/data\b/g, join(this.folder, 'data'))
   }
 
   #listening(process: ServiceProcess, port: number): Promise<ServiceProcess> {
@@ -235,44 +199,6 @@ export class ComposeFleet {
       if (!process.isRunning) throw new Error(`${name} ended:\n${process.log}`)
       return (await accepts(this.addresses.port(name, port))) ? process : undefined
     }, pollOptions)
-  }
-
-  /** A folder for PATH with the programs of the images, under their names there. */
-  async #makePrograms(): Promise<void> {
-    const bin = join(this.folder, 'bin')
-    await mkdir(bin)
-    await mkdir(join(this.folder, 'data'))
-    const { server, sqlTool } = required(await postgresTemporalBinaries)
-    const temporal = await findTemporalCli({
-      environment: process.env,
-      onProgress: () => undefined,
-      signal: AbortSignal.timeout(150_000),
-    })
-    const links = {
-      'temporal-server': server,
-      'temporal-sql-tool': sqlTool,
-      temporal,
-      versitygw: required(await s3Available),
-    }
-    for (const [name, target] of Object.entries(links)) await symlink(target, join(bin, name))
-    await writeFile(join(bin, 'ptc'), `#!/bin/sh\nexec '${process.execPath}' '${ptcScript}' "$@"\n`)
-    await chmod(join(bin, 'ptc'), 0o755)
-  }
-}
-
-/** Ports for Temporal that are not in docker-compose.yml: a container has them for itself. */
-async function temporalPorts(addresses: ServiceAddresses): Promise<Readonly<Record<string, string>>> {
-  const names = [
-    'FRONTEND_HTTP_PORT',
-    'FRONTEND_MEMBERSHIP_PORT',
-    ...['MATCHING', 'HISTORY', 'WORKER'].flatMap((service) => [`${service}_GRPC_PORT`, `${service}_MEMBERSHIP_PORT`]),
-  ]
-  const ports = await portsBelow32768(names.length)
-  return {
-    ...Object.fromEntries(names.map((name, index) => [name, String(ports[index])])),
-    FRONTEND_GRPC_PORT: String(addresses.port('temporal', 7233)),
-    // Its entrypoint sets this.
-    TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1',
   }
 }
 

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { metricTable } from '../../../src/common/telemetry/metric-table.js'
 import { searchAttributeTypes, toTemporalType } from '../../../src/common/run/search-attributes.js'
@@ -99,6 +99,14 @@ describe.skipIf(tools === undefined)('the files of a fleet', () => {
       join(root, 'deploy/helm/durable-ptc/files/alerts.yml'),
     ])
     await runTool('promtool', ['test', 'rules', join(folder, 'alerts.test.yml')])
+  })
+
+  it('the container of Prometheus has the alerts where its configuration names them', async () => {
+    const [, named = ''] = /^rule_files: \[(.*)\]$/m.exec(read('deploy/prometheus/prometheus.yml')) ?? []
+    const mounts = (await composeServices())['prometheus']?.volumes?.map((volume) => volume.split(':')) ?? []
+    const path = join('/etc/prometheus', named)
+    const [host = '', inside = ''] = mounts.find(([, folder = '']) => path.startsWith(`${folder}/`)) ?? []
+    expect(existsSync(join(host, relative(inside, path)))).toBe(true)
   })
 
   it('the files of the fleet have a dashboard with queries that Prometheus can parse', async () => {

@@ -62,6 +62,11 @@ await describeKubernetes('the Helm chart on a cluster', (cluster) => {
       expect((await conversations('wrong')).status).toBe(401)
       expect(await (await conversations('serve-token')).json()).toEqual([])
 
+      // What the notes of the chart say.
+      const workflowWorker = 'deployment/ptc-durable-ptc-worker-workflow'
+      const doctor = await kubectl('exec', workflowWorker, '--', 'sh', '-c', 'ptc doctor 2>&1 || true')
+      expect(doctor).toMatch(/temporal operator search-attribute create .*PtcStatus/)
+
       await kubectl('create', 'job', 'gc', '--from=cronjob/ptc-durable-ptc-values-gc')
       await kubectl('wait', 'job/gc', '--for=condition=complete', '--timeout=120s')
       expect(await kubectl('logs', 'job/gc')).toMatch(/^removed \d+ values?, /m)

@@ -36,10 +36,10 @@ await describeKubernetes('the Helm chart on a cluster', (cluster) => {
       })
       onTestFinished(() => api.close())
       await buildWorkerImage(image)
-      await cluster().importImage(image)
+      const repository = await cluster().loadImage(image)
       await cluster().routeNamespace(namespace)
       const taskQueue = uniqueName('chart')
-      const values = await reachableValues(cluster(), store, api.url, taskQueue)
+      const values = await reachableValues(cluster(), store, api.url, { repository, taskQueue })
       await kubectl('create', 'namespace', namespace)
       await createSecrets(kubectl)
 
@@ -108,7 +108,12 @@ function of(component?: string): readonly string[] {
 }
 
 /** Values for pods that reach this machine by one address: Temporal, the store, the model and the API server. */
-async function reachableValues(cluster: OneNodeCluster, store: S3Server, modelUrl: string, taskQueue: string) {
+async function reachableValues(
+  cluster: OneNodeCluster,
+  store: S3Server,
+  modelUrl: string,
+  { repository, taskQueue }: { readonly repository: string; readonly taskQueue: string },
+) {
   const portOf = (url: string) => Number(new URL(url).port)
   const server = await cluster.kubectl('config', 'view', '--output', 'jsonpath={.clusters[0].cluster.server}')
   const { address, namespace: temporalNamespace } = sharedServer()
@@ -119,7 +124,7 @@ async function reachableValues(cluster: OneNodeCluster, store: S3Server, modelUr
   const settings = store.settings()
   const one = { replicas: 1, resources: { requests: { cpu: '10m', memory: '64Mi' } } }
   return {
-    image: { repository: `docker.io/library/${image}`, tag: 'latest', pullPolicy: 'Never' },
+    image: { repository, tag: 'latest', pullPolicy: 'Never' },
     temporal: { address: `${serviceAddress}:${temporal}`, namespace: temporalNamespace },
     taskQueue,
     environment: {

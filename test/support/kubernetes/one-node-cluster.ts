@@ -40,7 +40,7 @@ export class OneNodeCluster {
     try {
       const { stdout } = await run(script, ['up', folder, programs, pause])
       const kubeconfig = stdout.trim()
-      const image = await loadImage(folder)
+      const image = await loadSandboxImage(folder)
       const kubectl = (...args: readonly string[]) => run('kubectl', ['--kubeconfig', kubeconfig, ...args])
       await kubectl('create', 'namespace', 'durable-ptc')
       await kubectl('apply', '--filename', manifest)
@@ -58,6 +58,21 @@ export class OneNodeCluster {
   async kubectl(...args: readonly string[]): Promise<string> {
     const { stdout } = await run('kubectl', ['--kubeconfig', this.kubeconfig, ...args])
     return stdout
+  }
+
+  /** Gives new pods of one namespace, and of no other one, a network in which they reach this machine. */
+  async routeNamespace(namespace: string): Promise<void> {
+    const script = join(this.#folder, 'cni-bin', 'routed-namespace')
+    await writeFile(script, (await readFile(plugin, 'utf8')).replace('NAMESPACE;', `${namespace};`))
+    await chmod(script, 0o755)
+    const [name = ''] = await readdir(join(this.#folder, 'cni'))
+    const path = join(this.#folder, 'cni', name)
+    await writeFile(path, (await readFile(path, 'utf8')).replace('"type": "bridge"', '"type": "routed-namespace"'))
+  }
+
+  /** Copies an image from the Docker daemon of the tests, for pods with `imagePullPolicy: Never`. Returns its name. */
+  loadImage(image: string): Promise<string> {
+    return loadImage(this.#folder, image)
   }
 
   /** The names of all pods of sandboxes. */
@@ -80,39 +95,24 @@ export class OneNodeCluster {
     return () => writeFile(path, original)
   }
 
-  /** Gives new pods of one namespace, and of no other one, a network in which they reach this machine. */
-  async routeNamespace(namespace: string): Promise<void> {
-    const script = join(this.#folder, 'cni-bin', 'routed-namespace')
-    await writeFile(script, (await readFile(plugin, 'utf8')).replace('NAMESPACE;', `${namespace};`))
-    await chmod(script, 0o755)
-    const [name = ''] = await readdir(join(this.#folder, 'cni'))
-    const path = join(this.#folder, 'cni', name)
-    await writeFile(path, (await readFile(path, 'utf8')).replace('"type": "bridge"', '"type": "routed-namespace"'))
-  }
-
-  /** Copies an image from the Docker daemon of the tests, for pods with `imagePullPolicy: Never`. */
-  importImage(image: string): Promise<void> {
-    return importImage(this.#folder, image)
-  }
-
   async stop(): Promise<void> {
     await run(script, ['down', this.#folder])
   }
 }
 
-/** Copies the sandbox image. Returns its name on the node. */
-async function loadImage(folder: string): Promise<string> {
+/** Copies the sandbox image from the Docker daemon of the tests. Returns its name. */
+async function loadSandboxImage(folder: string): Promise<string> {
   const docker = createDockerBackend()
   try {
     const { image } = await docker.ensureImage()
-    await importImage(folder, image)
-    return `docker.io/library/${image}`
+    return await loadImage(folder, image)
   } finally {
     await docker.close()
   }
 }
 
-async function importImage(folder: string, image: string): Promise<void> {
+/** Copies an image from the Docker daemon to the node. Returns its name there. */
+async function loadImage(folder: string, image: string): Promise<string> {
   const save = spawn('docker', ['save', image], { stdio: ['ignore', 'pipe', 'inherit'] })
   const address = ['--address', join(folder, 'containerd.sock'), '--namespace', 'k8s.io']
   const load = spawn('ctr', [...address, 'images', 'import', '-'], { stdio: ['pipe', 'ignore', 'inherit'] })
@@ -120,6 +120,7 @@ async function importImage(folder: string, image: string): Promise<void> {
   await pipeline(save.stdout, load.stdin)
   const [code] = (await ended) as [number | null]
   if (code !== 0) throw new Error(`the image ${image} could not be loaded: ${code}`)
+  return `docker.io/library/${image}`
 }
 
 async function workerConfig(adminConfig: string, token: string): Promise<string> {

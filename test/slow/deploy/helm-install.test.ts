@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createDataConverter, createPtcClient, type PtcClient } from '../../../src/client/index.js'
 import { startScriptedMessagesApi } from '../../../src/testing/index.js'
@@ -17,13 +18,13 @@ const namespace = 'agents'
 const sandboxes = 'agents-sandboxes'
 /** The kinds of all objects that the chart makes, but the namespace of sandboxes. */
 const kinds =
-  'deployments,cronjobs,jobs,pods,services,serviceaccounts,networkpolicies,poddisruptionbudgets,roles,rolebindings,resourcequotas'
+  'deployments,daemonsets,cronjobs,jobs,pods,services,serviceaccounts,networkpolicies,poddisruptionbudgets,roles,rolebindings,resourcequotas'
 
 const [program, hasS3] = await Promise.all([helm, s3Available])
 
 await describeKubernetes('the Helm chart on a cluster', (cluster) => {
   it.skipIf(!program || !hasS3)(
-    'a release runs an agent whose code is in a pod, is upgraded, and leaves nothing when it is removed',
+    'a release runs an agent with code in a pod, then with code on a Docker host, and leaves nothing when it is removed',
     async () => {
       onTestFinished(await useOwnNamespace())
       const kubectl = (...args: readonly string[]) => cluster().kubectl('--namespace', namespace, ...args)
@@ -72,20 +73,19 @@ await describeKubernetes('the Helm chart on a cluster', (cluster) => {
       expect(await kubectl('logs', 'job/gc')).toMatch(/^removed \d+ values?, /m)
       await kubectl('delete', 'job', 'gc')
 
-      const changed = { workers: { tools: { environment: { CHANGED: 'yes' } } } }
-      const before = await kubectl('get', 'pods', ...of('worker-tools'), '--output', 'name')
-      const upgrade = await valueArguments(values, changed)
+      await cluster().kubectl('label', 'node', 'localhost', 'durable-ptc/sandboxes=true')
+      const upgrade = await valueArguments(values, { workers: { sandbox: dockerHost() } })
       await runHelm('upgrade', 'ptc', chartFolder, ...upgrade, '--wait', '--timeout', '5m')
-      await vi.waitUntil(async () => {
-        const now = await kubectl('get', 'pods', ...of('worker-tools'), '--output', 'name')
-        return now.trim().split('\n').length === 1 && now !== before
-      }, pollOptions)
+      await kubectl('wait', `namespace/${sandboxes}`, '--for=delete', '--timeout=120s')
+      const template = 'jsonpath={.items[*].kind} {.items[*].status.numberReady}'
+      expect(await kubectl('get', 'daemonsets,deployments', ...of('worker-sandbox'), '--output', template)).toBe(
+        'DaemonSet 1',
+      )
       await runAgent(ptc)
 
       await runHelm('uninstall', 'ptc', '--wait', '--timeout', '5m')
       const everywhere = ['get', kinds, '--all-namespaces', '--output', 'name', ...of()]
       await vi.waitUntil(async () => (await kubectl(...everywhere)) === '', pollOptions)
-      await kubectl('wait', `namespace/${sandboxes}`, '--for=delete', '--timeout=120s')
       // What is left is what the test made, and what Kubernetes puts into each namespace.
       const rest = await kubectl('get', `${kinds},secrets,configmaps`, '--output', 'name')
       expect(rest.trim().split('\n').toSorted()).toEqual([
@@ -151,6 +151,15 @@ async function reachableValues(
       uiOrigins: ['http://localhost:8080'],
     },
   }
+}
+
+/** Values for sandboxes in the Docker daemon of the tests, whose images it has. */
+function dockerHost() {
+  const variables = ['PTC_BASE_IMAGE', 'PTC_NODE_IMAGE', 'PTC_BUILD_NETWORK']
+  const environment = Object.fromEntries(
+    variables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  )
+  return { backend: 'docker', docker: { socketGroup: statSync('/var/run/docker.sock').gid }, environment }
 }
 
 async function createSecrets(kubectl: (...args: readonly string[]) => Promise<string>): Promise<void> {

@@ -87,7 +87,8 @@ class Stream:
 
     def _answer(self, kind, offset=0, data=b""):
         if len(self.answers) < 16:
-            self.answers.append((kind, offset, data))
+            # The number of the owner at this time: a later hello in the same chunk must not give it another one.
+            self.answers.append((kind, self.owner, offset, data))
 
     def _acknowledge(self, offset, now):
         if self.base < offset <= self.base + len(self.output):
@@ -119,8 +120,8 @@ class Stream:
     def next_packet(self, now):
         """Returns the next encoded packet to send; None when there is none."""
         if self.answers:
-            kind, offset, data = self.answers.pop(0)
-            return packets.encode(kind, self.owner, offset, self.received, data)
+            kind, owner, offset, data = self.answers.pop(0)
+            return packets.encode(kind, owner, offset, self.received, data)
         if self.owner == 0 or now - self.heard_at > SILENCE_SECONDS:
             return None
         if self.is_ack_due or self.read - self.told_read > WINDOW // 4:
@@ -133,6 +134,10 @@ class Stream:
         if start < end:
             offset, self.sent, self.sent_at = self.sent, self.base + end, now
             return packets.encode(packets.DATA, self.owner, offset, self.received, bytes(self.output[start:end]))
+        if start < len(self.output) and now - self.sent_at > RESEND_SECONDS:
+            # The acknowledgement that made room may be lost. Empty data is answered by what was read.
+            self.sent_at = now
+            return packets.encode(packets.DATA, self.owner, self.sent, self.received)
         if self.exit is not None and not self.is_exit_acknowledged and start == len(self.output):
             if self.exit_sent_at is None or now - self.exit_sent_at > RESEND_SECONDS:
                 self.exit_sent_at = now

@@ -97,6 +97,11 @@ export class ResumableStream {
       this.#sent = Math.max(this.#sent, end)
       this.#progressAt = nowMs
     }
+    // The acknowledgement that made room may be lost. A ping is answered by what was read.
+    if (due.length === 0 && this.#next < this.#end && nowMs - this.#progressAt > resendMs) {
+      this.#progressAt = nowMs
+      due.push(this.ping())
+    }
     return due
   }
 

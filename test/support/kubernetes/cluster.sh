@@ -2,6 +2,7 @@
 # A Kubernetes with one node on this machine, for tests. It shares nothing with a Docker daemon: containerd is its own.
 #
 #   cluster.sh up FOLDER BINARY PAUSE      prints the path of the kubeconfig of an administrator
+#   cluster.sh start FOLDER PROGRAM        starts a program of the cluster that was killed, and waits until it answers
 #   cluster.sh down FOLDER
 #
 # Needs root, and Debian's packages containerd, runc, containernetworking-plugins, iproute2, openssl and kubectl.
@@ -13,7 +14,8 @@ ctr=(ctr --address "$folder/containerd.sock" --namespace k8s.io)
 bridge=ptck8s0
 # Ports of etcd (two), API server, kubelet, controllers, scheduler.
 etcd=12379 peer=12380 api=16443 kubelet=11250 controllers=11257 scheduler=11259
-changed_sysctls=(vm.overcommit_memory kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys kernel.keys.root_maxbytes)
+changed_sysctls=(vm.overcommit_memory kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys
+  kernel.keys.root_maxbytes net.ipv4.ip_forward)
 
 wait_for() {
   local seconds=$1
@@ -30,7 +32,7 @@ as_admin() { kubectl --kubeconfig "$folder/pki/admin.kubeconfig" "$@"; }
 start() {
   local name=$1
   shift
-  setsid "$@" >"$folder/log/$name" 2>&1 </dev/null &
+  setsid "$@" >>"$folder/log/$name" 2>&1 </dev/null &
   echo $! >"$folder/pid/$name"
 }
 
@@ -157,6 +159,62 @@ is_node_ready() {
   [ "$(as_admin get node localhost -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]
 }
 
+# The programs of the cluster. Each may be killed and started again.
+start_program() {
+  local binary pki=$folder/pki
+  binary=$(cat "$folder/binary")
+  case $1 in
+    etcd)
+      start etcd "$binary" etcd --data-dir "$folder/etcd" --unsafe-no-fsync \
+        --listen-client-urls http://127.0.0.1:$etcd --advertise-client-urls http://127.0.0.1:$etcd \
+        --listen-peer-urls http://127.0.0.1:$peer --initial-advertise-peer-urls http://127.0.0.1:$peer \
+        --initial-cluster default=http://127.0.0.1:$peer
+      ;;
+    containerd) start containerd containerd --config "$folder/containerd.toml" ;;
+    api)
+      start api "$binary" kube-apiserver --etcd-servers=http://127.0.0.1:$etcd --bind-address=127.0.0.1 \
+        --advertise-address=192.0.2.2 --secure-port=$api --endpoint-reconciler-type=none \
+        --tls-cert-file="$pki/api.crt" --tls-private-key-file="$pki/api.key" --client-ca-file="$pki/ca.crt" \
+        --kubelet-certificate-authority="$pki/ca.crt" --kubelet-client-certificate="$pki/api-client.crt" \
+        --kubelet-client-key="$pki/api-client.key" --kubelet-preferred-address-types=Hostname,InternalIP \
+        --service-account-key-file="$pki/accounts.pub" --service-account-signing-key-file="$pki/accounts.key" \
+        --service-account-issuer=https://kubernetes.default.svc --service-cluster-ip-range=10.96.0.0/16 \
+        --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction
+      ;;
+    controllers)
+      start controllers "$binary" kube-controller-manager --kubeconfig="$pki/controllers.kubeconfig" \
+        --authentication-kubeconfig="$pki/controllers.kubeconfig" \
+        --authorization-kubeconfig="$pki/controllers.kubeconfig" \
+        --service-account-private-key-file="$pki/accounts.key" --root-ca-file="$pki/ca.crt" \
+        --use-service-account-credentials --leader-elect=false --bind-address=127.0.0.1 --secure-port=$controllers
+      ;;
+    scheduler)
+      start scheduler "$binary" kube-scheduler --kubeconfig="$pki/scheduler.kubeconfig" \
+        --authentication-kubeconfig="$pki/scheduler.kubeconfig" \
+        --authorization-kubeconfig="$pki/scheduler.kubeconfig" \
+        --leader-elect=false --bind-address=127.0.0.1 --secure-port=$scheduler
+      ;;
+    kubelet)
+      start kubelet "$binary" kubelet --config="$folder/kubelet.yaml" --kubeconfig="$pki/node.kubeconfig" \
+        --root-dir="$folder/kubelet" --cert-dir="$folder/kubelet/pki" --hostname-override=localhost
+      ;;
+    *) return 2 ;;
+  esac
+}
+
+is_port_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+await_program() {
+  case $1 in
+    etcd) wait_for 60 is_port_open $etcd ;;
+    containerd) wait_for 60 "${ctr[@]}" version ;;
+    api) wait_for 60 as_admin get --raw /readyz ;;
+    controllers) wait_for 60 is_port_open $controllers ;;
+    scheduler) wait_for 60 is_port_open $scheduler ;;
+    kubelet) wait_for 60 is_port_open $kubelet && wait_for 60 is_node_ready ;;
+  esac
+}
+
 up() {
   local binary=$1 pause=$2
   ! ip link show $bridge >/dev/null 2>&1 || { echo "another cluster for tests runs: it has $bridge" >&2; return 1; }
@@ -164,35 +222,22 @@ up() {
   sysctl -e "${changed_sysctls[@]}" >"$folder/sysctls"
   (make_keys) >"$folder/log/keys" 2>&1
   write_configuration
-  local pki=$folder/pki
-  start etcd "$binary" etcd --data-dir "$folder/etcd" --unsafe-no-fsync \
-    --listen-client-urls http://127.0.0.1:$etcd --advertise-client-urls http://127.0.0.1:$etcd \
-    --listen-peer-urls http://127.0.0.1:$peer --initial-advertise-peer-urls http://127.0.0.1:$peer \
-    --initial-cluster default=http://127.0.0.1:$peer
-  start containerd containerd --config "$folder/containerd.toml"
-  start api "$binary" kube-apiserver --etcd-servers=http://127.0.0.1:$etcd --bind-address=127.0.0.1 \
-    --advertise-address=192.0.2.2 --secure-port=$api --endpoint-reconciler-type=none \
-    --tls-cert-file="$pki/api.crt" --tls-private-key-file="$pki/api.key" --client-ca-file="$pki/ca.crt" \
-    --kubelet-certificate-authority="$pki/ca.crt" --kubelet-client-certificate="$pki/api-client.crt" \
-    --kubelet-client-key="$pki/api-client.key" --kubelet-preferred-address-types=Hostname,InternalIP \
-    --service-account-key-file="$pki/accounts.pub" --service-account-signing-key-file="$pki/accounts.key" \
-    --service-account-issuer=https://kubernetes.default.svc --service-cluster-ip-range=10.96.0.0/16 \
-    --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction
-  wait_for 60 as_admin get --raw /readyz
-  start controllers "$binary" kube-controller-manager --kubeconfig="$pki/controllers.kubeconfig" \
-    --authentication-kubeconfig="$pki/controllers.kubeconfig" --authorization-kubeconfig="$pki/controllers.kubeconfig" \
-    --service-account-private-key-file="$pki/accounts.key" --root-ca-file="$pki/ca.crt" \
-    --use-service-account-credentials --leader-elect=false --bind-address=127.0.0.1 --secure-port=$controllers
-  start scheduler "$binary" kube-scheduler --kubeconfig="$pki/scheduler.kubeconfig" \
-    --authentication-kubeconfig="$pki/scheduler.kubeconfig" --authorization-kubeconfig="$pki/scheduler.kubeconfig" \
-    --leader-elect=false --bind-address=127.0.0.1 --secure-port=$scheduler
-  wait_for 30 "${ctr[@]}" version
+  echo "$binary" >"$folder/binary"
+  mkdir -p "$folder/kubelet/seccomp"
+  cp "$(dirname "${BASH_SOURCE[0]}")/../../../runner/image/seccomp.json" "$folder/kubelet/seccomp/durable-ptc.json"
+  start_program etcd
+  start_program containerd
+  start_program api
+  # The others give up when the API server does not answer in time.
+  await_program api
+  start_program controllers
+  start_program scheduler
+  await_program containerd
   import_pause "$pause" >"$folder/log/images"
-  start kubelet "$binary" kubelet --config="$folder/kubelet.yaml" --kubeconfig="$pki/node.kubeconfig" \
-    --root-dir="$folder/kubelet" --cert-dir="$folder/kubelet/pki" --hostname-override=localhost
-  wait_for 60 is_node_ready
+  start_program kubelet
+  await_program kubelet
   wait_for 30 as_admin get serviceaccount default
-  echo "$pki/admin.kubeconfig"
+  echo "$folder/pki/admin.kubeconfig"
 }
 
 end() {
@@ -236,6 +281,10 @@ down() {
 
 case $1 in
   up) up "$3" "$4" ;;
+  start)
+    start_program "$3"
+    await_program "$3"
+    ;;
   down) down ;;
   *) exit 2 ;;
 esac

@@ -9,6 +9,8 @@ import { createKubernetesBackend } from '../../../../src/sandbox/kubernetes/back
 import type { KubernetesOptions, KubernetesTimings } from '../../../../src/sandbox/kubernetes/options.js'
 import { podName } from '../../../../src/sandbox/kubernetes/pod/pod-identity.js'
 import { runnerDirectory } from '../../../../src/sandbox/runner-directory.js'
+import { checkSandboxes } from '../../../../src/cli/doctor/sandbox/check-sandboxes.js'
+import { parseConfig } from '../../../../src/config/parse-config.js'
 import { FakeCluster } from '../../../support/kubernetes/fake-cluster.js'
 
 const neverAborted = new AbortController().signal
@@ -45,11 +47,13 @@ afterAll(async () => {
 function newBackend(
   options: Partial<KubernetesOptions> = {},
   timings: Partial<KubernetesTimings> = {},
+  warm = 0,
 ): SandboxBackend {
   const backend = createKubernetesBackend({
     options: { namespace: 'sandboxes', image: 'registry/sandbox:1', ...options },
     owner: 'test',
     limits: defaultLimits,
+    warm,
     timings: { startMs: 5_000, ...timings },
   })
   backends.push(backend)
@@ -87,6 +91,15 @@ describe('a session', () => {
     })
     expect(result).toMatchObject({ type: 'completed', output: '42\n' })
     await other.close()
+  })
+
+  test('of two workers on one pod, the first learns that the other one has it', async () => {
+    const spec = newSpec()
+    const first = await newBackend().open(spec, neverAborted)
+    const other = await newBackend().open(spec, neverAborted)
+    await expect(first.ended).resolves.toMatchObject({ reason: 'replaced' })
+    expect(cluster.sessionPods).toHaveLength(1)
+    await other.kill()
   })
 
   test('is lost when its pod is deleted', async () => {
@@ -182,12 +195,107 @@ describe('a pod', () => {
   })
 })
 
+describe('a warm pool', () => {
+  const idleNames = () => [...cluster.pods.keys()].filter((name) => name.startsWith('ptc-idle-'))
+
+  async function filledBackend(): Promise<SandboxBackend> {
+    const backend = newBackend({}, {}, 1)
+    expect((await backend.check()).usable).toBe(true)
+    await expect.poll(() => idleAttached()).toBe(1)
+    return backend
+  }
+
+  const idleAttached = () => idleNames().filter((name) => (cluster.pods.get(name)?.sockets.size ?? 0) > 0).length
+
+  test('gives its pod to a session, and starts the next one', async () => {
+    const backend = await filledBackend()
+    const [idle = ''] = idleNames()
+    const harness = await new SessionHarness(backend).open()
+    await expect(harness.runCell('print((await get(1))["a"])')).resolves.toMatchObject({ output: '1\n' })
+    expect(cluster.pods.get(podName(harness.sandboxSpec))?.pod).toMatchObject({
+      metadata: { annotations: { 'ptc.pod': idle }, ownerReferences: [{ kind: 'Pod', name: idle }] },
+      spec: { schedulingGates: [{ name: 'durable-ptc/claim' }] },
+    })
+    await expect.poll(() => idleNames().filter((name) => name !== idle)).toHaveLength(1)
+    await harness.close()
+    await expect.poll(() => cluster.pods.has(idle) || cluster.pods.has(podName(harness.sandboxSpec))).toBe(false)
+    await backend.close()
+    await expect.poll(() => cluster.pods.size).toBe(0)
+  })
+
+  test('a claimed pod is taken over by another worker, and is gone when it was deleted', async () => {
+    const first = await new SessionHarness(await filledBackend()).open()
+    await first.runCell('x = 41')
+    const other = new SessionHarness(newBackend(), {}, first.session)
+    Object.assign(other, { step: first.step, cell: first.cell })
+    await expect(other.runCell('print(x + 1)')).resolves.toMatchObject({ output: '42\n' })
+    const idle = cluster.pods.get(podName(first.sandboxSpec))?.pod.metadata?.annotations?.['ptc.pod'] ?? ''
+    await fetch(`${cluster.url}/api/v1/namespaces/sandboxes/pods/${idle}`, { method: 'DELETE' })
+    await expect.poll(() => cluster.pods.has(idle)).toBe(false)
+    await expect(newBackend().attach(first.sandboxSpec, neverAborted)).resolves.toBeUndefined()
+    // The session gets another one, although the claim is still there.
+    const next = await newBackend().open(first.sandboxSpec, neverAborted)
+    await next.kill()
+  })
+
+  test('a session that has a pod gets no other one from the pool', async () => {
+    const spec = newSpec()
+    const connection = await newBackend().open(spec, neverAborted)
+    const backend = await filledBackend()
+    const other = await backend.open(spec, neverAborted)
+    await expect(connection.ended).resolves.toMatchObject({ reason: 'replaced' })
+    expect(cluster.pods.get(podName(spec))?.pod.metadata?.annotations).not.toHaveProperty(['ptc.pod'])
+    expect(idleNames()).toHaveLength(1)
+    await other.kill()
+  })
+
+  test('an idle pod that ends is replaced', async () => {
+    await filledBackend()
+    const [idle = ''] = idleNames()
+    cluster.kill(idle)
+    await expect.poll(() => idleNames().filter((name) => name !== idle)).toHaveLength(1)
+  })
+
+  test('a session with other limits gets a pod of its own', async () => {
+    const backend = await filledBackend()
+    const spec = { ...newSpec(), limits: { ...defaultLimits, processes: 7 } }
+    const connection = await backend.open(spec, neverAborted)
+    expect(cluster.pods.get(podName(spec))?.pod.metadata?.labels?.['ptc.kind']).toBe('session')
+    await connection.kill()
+  })
+})
+
 const waiting = (reason: string, message: string) => () => ({
   phase: 'Pending',
   containerStatuses: [
     { name: 'sandbox', image: '', imageID: '', ready: false, restartCount: 0, state: { waiting: { reason, message } } },
   ],
 })
+
+const ended = (message: string) => () => ({
+  phase: 'Failed',
+  containerStatuses: [
+    {
+      name: 'sandbox',
+      image: '',
+      imageID: '',
+      ready: false,
+      restartCount: 0,
+      state: { terminated: { exitCode: 1, reason: 'Error', message } },
+    },
+  ],
+})
+
+const apiVersion = 'client.authentication.k8s.io/v1'
+
+/** What `ptc doctor` says about the sandbox. */
+async function doctorCheck() {
+  const kubernetes = { namespace: 'sandboxes', image: 'registry/sandbox:1' }
+  const [check] = await checkSandboxes(
+    parseConfig({ tools: [], sandbox: { backend: 'kubernetes', kubernetes } }, 'test'),
+  )
+  return check
+}
 
 describe('a worker that starts', () => {
   test('has a usable backend', async () => {
@@ -243,6 +351,18 @@ describe('a worker that starts', () => {
       /can't load the image/,
     ],
     [
+      'with an image for another processor',
+      () => (cluster.statusOfNewPods = ended('exec /usr/bin/python3: exec format error\n')),
+      'SANDBOX_IMAGE_MISSING',
+      /is for another processor/,
+    ],
+    [
+      'with a program for credentials that is not there',
+      () => cluster.writeConfig(cluster.url, { exec: { apiVersion, command: '/no/such/program' } }),
+      'SANDBOX_UNAVAILABLE',
+      /no\/such\/program/,
+    ],
+    [
       'with an image of another version',
       () => (cluster.report = { runner: 'other' }),
       'SANDBOX_IMAGE_MISSING',
@@ -268,8 +388,14 @@ describe('a worker that starts', () => {
       /processes/,
     ],
     ['with a token in pods', () => (cluster.report = { hasToken: true }), 'SANDBOX_UNENFORCED', /token/],
-  ] as const)('%s reports it, and opens no session', async (_name, arrange, code, message) => {
+  ] as const)('%s reports it, also by `ptc doctor`, and opens no session', async (_name, arrange, code, message) => {
     arrange()
+    expect(await doctorCheck()).toMatchObject({
+      name: 'Sandbox kubernetes',
+      status: 'error',
+      message: expect.stringMatching(message),
+      remedy: expect.stringMatching(/\w/),
+    })
     const backend = newBackend()
     const { usable, problems } = await backend.check()
     expect(usable).toBe(false)

@@ -268,6 +268,8 @@ export class ResumableConnection implements SandboxConnection {
     if (this.#isEnded) return
     const received = this.#stream.receive(packet, performance.now())
     switch (received.type) {
+      case 'offered':
+        return this.#transmit(this.#stream.hello())
       case 'welcomed':
         this.#onWelcome?.()
         break

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { on, once } from 'node:events'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import {
@@ -193,6 +193,17 @@ test('all bytes arrive over connections that break again and again', async () =>
   expect(hub.dials).toBeGreaterThan(5)
 })
 
+/** A first connection that breaks is not opened again by itself. */
+async function connectAgain(hub: Hub): Promise<ResumableConnection> {
+  for (;;) {
+    try {
+      return await hub.connect({ timings: { helloRepeatMs: 20 } })
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+    }
+  }
+}
+
 /** Words of eight characters, each of which shows where it was. */
 const words = (count: number): string =>
   Array.from({ length: count }, (_, index) => `n${String(index).padStart(7, '0')}`).join('')
@@ -210,24 +221,27 @@ test.each([1, 2, 3, 4, 5, 6])('owners that take over during random faults get al
   }
   hub.toRelay = twoFaults()
   const damage = twoFaults()
-  let bytesUntilCut = 40_000 + random(40_000)
+  let bytesUntilCut = 150_000 + random(300_000)
   hub.fromRelay = (bytes) => {
-    bytesUntilCut -= bytes.length
+    if (hub.attached.size > 0) bytesUntilCut -= bytes.length
     if (bytesUntilCut > 0) return damage(bytes)
-    bytesUntilCut = 40_000 + random(40_000)
+    bytesUntilCut = 150_000 + random(300_000)
     hub.cut()
     return []
   }
   let end = 0
   for (let owner = 0; owner < 4; owner += 1) {
-    const connection = await hub.connect({ timings: { helloRepeatMs: 20 } })
+    const connection = await connectAgain(hub)
     const reading = rest(connection)
     if (owner < 3) {
       let untilEnough = 50_000 + random(50_000)
-      for await (const [bytes] of on(connection.received, 'data') as AsyncIterable<[Buffer]>) {
-        untilEnough -= bytes.length
-        if (untilEnough <= 0) break
-      }
+      const isEnough = new Promise<void>((resolve) => {
+        connection.received.on('data', (bytes: Buffer) => {
+          untilEnough -= bytes.length
+          if (untilEnough <= 0) resolve()
+        })
+      })
+      await Promise.race([isEnough, connection.ended.then(({ reason }) => expect.fail(reason))])
       await connection.detach()
     }
     const piece = await reading
@@ -271,6 +285,18 @@ test('of two owners whose hellos the relay reads at once, the later one counts',
   else expect(older?.reason).toMatchObject({ code: 'SANDBOX_FENCED' })
   if (later?.status !== 'fulfilled') throw later?.reason
   expect((await roundTrip(later.value, Buffer.from('from the later'))).toString()).toBe('from the later')
+})
+
+test('a hello that arrives after its host has given up takes nothing', async () => {
+  const hub = start(echo)
+  const delayed: Uint8Array[] = []
+  hub.toRelay = (bytes) => (delayed.push(bytes), [])
+  await expect(hub.connect({ timings: { helloTimeoutMs: 100 } })).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+  hub.toRelay = unchanged
+  const connection = await hub.connect()
+  for (const bytes of delayed) hub.relay.stdin.write(bytes)
+  expect((await roundTrip(connection, Buffer.from('still here'))).toString()).toBe('still here')
+  expect(delayed.length).toBeGreaterThan(0)
 })
 
 test('an owner that missed that another one took over is refused when it connects again', async () => {

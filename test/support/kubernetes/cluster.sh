@@ -6,14 +6,14 @@
 #   cluster.sh down FOLDER
 #
 # Needs root, and Debian's packages containerd, runc, containernetworking-plugins, iproute2, openssl and kubectl.
-# Everything listens on 127.0.0.1. Pods have an address on a bridge without a route: they reach nothing.
+# Everything listens on free ports of 127.0.0.1. Pods have an address on a bridge without a route: they reach nothing.
 set -euo pipefail
 
 folder=$2
 ctr=(ctr --address "$folder/containerd.sock" --namespace k8s.io)
-bridge=ptck8s0
-# Ports of etcd (two), API server, kubelet, controllers, scheduler.
-etcd=12379 peer=12380 api=16443 kubelet=11250 controllers=11257 scheduler=11259
+# What a cluster has for itself, so that several run side by side: a bridge, a network, a folder of cgroups, ports.
+# shellcheck disable=SC1091
+if [ -f "$folder/own" ]; then source "$folder/own"; fi
 changed_sysctls=(vm.overcommit_memory kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys
   kernel.keys.root_maxbytes net.ipv4.ip_forward)
 
@@ -71,10 +71,38 @@ make_keys() {
   for name in admin node controllers scheduler; do kubeconfig "$name"; done
 }
 
+# Chooses what the cluster has for itself.
+choose_own() {
+  python3 - >"$folder/own" <<'PYTHON'
+import os, socket
+
+names = ("etcd", "peer", "api", "kubelet", "controllers", "scheduler")
+# All are open at the same time, so that they differ.
+opened = [socket.socket() for _ in names]
+for each in opened:
+    each.bind(("127.0.0.1", 0))
+print(*(f"{name}={each.getsockname()[1]}" for name, each in zip(names, opened)))
+number = os.urandom(3).hex()
+print(f"bridge=ptc{number} cgroup=ptc{number} network=10.{128 + os.urandom(1)[0] % 96}.{os.urandom(1)[0]}.0/24")
+PYTHON
+  # shellcheck disable=SC1091
+  source "$folder/own"
+  local hierarchy
+  for hierarchy in $(cgroup_hierarchies); do mkdir -p "$hierarchy/$cgroup"; done
+  # Without processors and memory of its own, a group takes no process.
+  if [ -d "/sys/fs/cgroup/cpuset/$cgroup" ]; then
+    cat /sys/fs/cgroup/cpuset/cpuset.cpus >"/sys/fs/cgroup/cpuset/$cgroup/cpuset.cpus"
+    cat /sys/fs/cgroup/cpuset/cpuset.mems >"/sys/fs/cgroup/cpuset/$cgroup/cpuset.mems"
+  fi
+}
+
+# The folders of the hierarchies of cgroup v1, or the one of cgroup v2.
+cgroup_hierarchies() { awk '$3 == "cgroup" || ($3 == "cgroup2" && $2 == "/sys/fs/cgroup") {print $2}' /proc/mounts; }
+
 write_configuration() {
   cat >"$folder/cni/10-none.conflist" <<JSON
 {"cniVersion": "0.4.0", "name": "none", "plugins": [{"type": "bridge", "bridge": "$bridge", "isGateway": false, "ipMasq": false,
-  "ipam": {"type": "host-local", "dataDir": "$folder/cni-addresses", "ranges": [[{"subnet": "10.244.77.0/24"}]]}}]}
+  "ipam": {"type": "host-local", "dataDir": "$folder/cni-addresses", "ranges": [[{"subnet": "$network"}]]}}]}
 JSON
   # Tests add plugins.
   mkdir -p "$folder/cni-bin"
@@ -113,6 +141,7 @@ authorization: {mode: AlwaysAllow}
 tlsCertFile: $folder/pki/node.crt
 tlsPrivateKeyFile: $folder/pki/node.key
 cgroupDriver: cgroupfs
+cgroupRoot: /$cgroup
 failCgroupV1: false
 failSwapOn: false
 containerRuntimeEndpoint: unix://$folder/containerd.sock
@@ -217,9 +246,9 @@ await_program() {
 
 up() {
   local binary=$1 pause=$2
-  ! ip link show $bridge >/dev/null 2>&1 || { echo "another cluster for tests runs: it has $bridge" >&2; return 1; }
   mkdir -p "$folder"/{pki,etcd,log,pid,kubelet,cni,containerd}
   sysctl -e "${changed_sysctls[@]}" >"$folder/sysctls"
+  choose_own
   (make_keys) >"$folder/log/keys" 2>&1
   write_configuration
   echo "$binary" >"$folder/binary"
@@ -266,12 +295,14 @@ down() {
   end api etcd containerd
   local mount namespace
   awk -v folder="$folder/" 'index($2, folder) == 1 {print $2}' /proc/mounts | sort -r | while read -r mount; do umount -l "$mount"; done
-  ip link delete $bridge 2>/dev/null
+  # The network namespaces of its pods that are left have an address of its network.
   for namespace in $(ip netns list 2>/dev/null | awk '/^cni-/ {print $1}'); do
+    ip -netns "$namespace" -brief address | grep -qF " ${network%0/24}" || continue
     ip netns pids "$namespace" | grep -q . || ip netns delete "$namespace"
   done
-  for container in /sys/fs/cgroup/*/kubepods /sys/fs/cgroup/kubepods /sys/fs/cgroup/*/k8s.io /sys/fs/cgroup/k8s.io; do
-    [ -d "$container" ] && find "$container" -depth -type d -exec rmdir {} + 2>/dev/null
+  ip link delete "$bridge" 2>/dev/null
+  for container in $(cgroup_hierarchies); do
+    [ -d "$container/$cgroup" ] && find "$container/$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null
   done
   # Of pods that reach this machine: see routed-namespace.sh.
   ip link delete "${bridge}r" 2>/dev/null

@@ -83,7 +83,7 @@ except OSError as e: print(type(e).__name__)
   })
 
   it('a pod ends by itself after its lease, and is removed by the next worker', async () => {
-    const backend = kubernetesBackend(cluster(), { timings: { leaseSeconds: 3 } })
+    const backend = kubernetesBackend(cluster(), { timings: { leaseSeconds: 3, idleLeaseSeconds: 3 } })
     const spec = newSpec()
     await (await backend.open(spec, neverAborted)).detach()
     const phase = () =>

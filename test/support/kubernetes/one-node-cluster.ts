@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { pack } from 'tar-stream'
 import { z } from 'zod'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
 import { buildClusterBinaries } from './cluster-binaries.js'
@@ -192,6 +193,24 @@ export class OneNodeCluster {
     return importImage(this.#folder, image)
   }
 
+  /** Puts an image on the node whose interpreter is for another processor. Returns its name. */
+  async loadForeignImage(): Promise<string> {
+    const image = 'durable-ptc-test-foreign:1'
+    const archive = pack()
+    archive.entry({ name: 'usr/bin/python3', mode: 0o755 }, foreignProgram())
+    archive.finalize()
+    const load = spawn('docker', ['import', '-', image], { stdio: ['pipe', 'ignore', 'inherit'] })
+    const ended = once(load, 'exit')
+    await pipeline(archive, load.stdin)
+    await ended
+    try {
+      await importImage(this.#folder, image)
+      return `docker.io/library/${image}`
+    } finally {
+      await run('docker', ['rmi', image])
+    }
+  }
+
   async stop(): Promise<void> {
     try {
       await run(script, ['down', this.#folder])
@@ -221,6 +240,16 @@ async function importImage(folder: string, image: string): Promise<void> {
   await pipeline(save.stdout, load.stdin)
   const [code] = (await ended) as [number | null]
   if (code !== 0) throw new Error(`the image ${image} could not be loaded: ${code}`)
+}
+
+/** The header of an ELF program for IBM S/390, which no machine of these tests is. */
+function foreignProgram(): Buffer {
+  const header = Buffer.alloc(64)
+  header.write('\x7FELF', 'latin1')
+  header.set([2, 2, 1], 4)
+  header.writeUInt16BE(2, 16)
+  header.writeUInt16BE(22, 18)
+  return header
 }
 
 async function workerConfig(adminConfig: string, token: string): Promise<string> {

@@ -43,6 +43,15 @@ await describeKubernetes('the Kubernetes backend', (cluster) => {
     await backend.close()
   })
 
+  it('reports an image for another processor', async () => {
+    const backend = kubernetesBackend(cluster(), { options: { image: await cluster().loadForeignImage() } })
+    const { problems } = await backend.check()
+    expect(problems).toMatchObject([
+      { code: 'SANDBOX_IMAGE_MISSING', message: expect.stringContaining('is for another processor') },
+    ])
+    await backend.close()
+  })
+
   it.each(['api', 'kubelet'] as const)('a session goes on while %s is stopped for a moment', async (program) => {
     const harness = await new SessionHarness(kubernetesBackend(cluster())).open()
     const running = harness.runCell('total = 0\nfor i in range(200):\n  total += (await get(i))["a"]\nprint(total)')

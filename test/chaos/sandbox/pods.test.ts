@@ -54,14 +54,15 @@ const moments = {
       ledger.releaseReplies('e')
       await waitForActivity(handle, 'session.step')
     },
-    goOn: (ledger: Ledger, cluster: OneNodeCluster) => releaseCode(ledger, cluster),
+    goOn: releaseCode,
   },
 } as const
 
 /** Ends code that runs until the file exists, in the pod that has it now. */
-async function releaseCode(ledger: Ledger, cluster: OneNodeCluster): Promise<void> {
+async function releaseCode(ledger: Ledger, cluster: OneNodeCluster, { workflowId }: WorkflowHandle): Promise<void> {
   const isReleased = async (): Promise<boolean> => {
-    for (const pod of await cluster.sessionPods()) await cluster.exec(pod, 'touch', '/tmp/go').catch(() => undefined) // it starts, or ends
+    for (const pod of await cluster.podsOf(workflowId))
+      await cluster.exec(pod, 'touch', '/tmp/go').catch(() => undefined) // it starts, or ends
     return ledger.requests.some(({ name }) => name === 'f')
   }
   await vi.waitUntil(isReleased, pollOptions)
@@ -70,7 +71,7 @@ async function releaseCode(ledger: Ledger, cluster: OneNodeCluster): Promise<voi
 interface Fault {
   readonly strike: (target: { cluster: OneNodeCluster; proxy: NetworkProxy; pod: string }) => Promise<void>
   /** What makes the cluster usable again, after the run has gone on. */
-  readonly mend?: (cluster: OneNodeCluster) => Promise<void>
+  readonly mend?: (cluster: OneNodeCluster, handle: WorkflowHandle) => Promise<void>
   /** What the history says about a lost pod. Undefined: the pod survives. */
   readonly cause?: RegExp
 }
@@ -92,9 +93,9 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   'its node is drained': {
     strike: ({ cluster }) => cluster.drain(),
-    async mend(cluster) {
+    async mend(cluster, { workflowId }) {
       // The next pod waits for a node.
-      await expect.poll(() => cluster.sessionPods()).toHaveLength(1)
+      await expect.poll(() => cluster.podsOf(workflowId)).toHaveLength(1)
       await cluster.uncordon()
     },
     cause: /the cluster removed the pod: EvictionByEvictionAPI/,
@@ -138,10 +139,14 @@ await describeKubernetes('a run with a pod', (cluster) => {
     ledger.holdReplies('e')
     const handle = await env.startAgent()
     await ledger.waitForRequests('e')
-    const [pod = expect.fail('the run has no pod')] = await cluster().sessionPods()
+    const [pod = expect.fail('the run has no pod')] = await cluster().podsOf(handle.workflowId)
     await reached(ledger, handle)
     await strike({ cluster: cluster(), proxy, pod })
-    const [result] = await Promise.all([env.agentResult(handle), goOn(ledger, cluster()), mend?.(cluster())])
+    const [result] = await Promise.all([
+      env.agentResult(handle),
+      goOn(ledger, cluster(), handle),
+      mend?.(cluster(), handle),
+    ])
     expect(result).toMatchObject({ status: 'answered', answer: effects.join(','), turns: 3, toolCalls: 10 })
     expect(ledger.appliedNames).toEqual(effects)
     expect(ledger.requests).toHaveLength(effects.length)

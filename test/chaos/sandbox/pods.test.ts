@@ -34,7 +34,7 @@ done.append((await mark(name="j"))["done"])
 print(",".join(done))
 `,
 ]
-const effects = [...'abcdefghij']
+const effects = 'abcdefghij'.split('')
 
 const scriptOf = (busy: boolean) => [
   ...cells.map((cell) => turn(code(cell.replace('BUSY', busy ? 'True' : 'False')))),

@@ -192,7 +192,10 @@ function hardenedPodSpec(input: PodSpecInput, { container, folders, files, pod }
   }
 }
 
-function hardenedContainer({ options, limits }: PodSpecInput, name: ContainerName): V1Container {
+function hardenedContainer(
+  { options, limits }: PodSpecInput,
+  name: ContainerName,
+): Partial<V1Container> & { readonly name: ContainerName } {
   const { image, requests } = options
   const memory = limits.memoryBytes + relayBytes
   return {

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { defaultLimits } from '../../../../src/common/run/limits.js'
+import { metrics } from '../../../../src/common/telemetry/metrics.js'
 import type { SandboxBackend } from '../../../../src/sandbox/backend.js'
 import { SessionHarness } from '../../../../src/sandbox/conformance/session-harness.js'
 import { podName } from '../../../../src/sandbox/kubernetes/pod/pod-identity.js'
@@ -7,17 +8,24 @@ import { neverAborted, useFakeCluster } from '../../../support/kubernetes/use-fa
 
 const { cluster, newBackend, newSpec } = useFakeCluster()
 
+const setPart = vi.spyOn(metrics, 'setPart')
+beforeEach(() => setPart.mockClear())
+afterAll(() => setPart.mockRestore())
+
 describe('a warm pool', () => {
   const idleNames = () => [...cluster().pods.keys()].filter((name) => name.startsWith('ptc-idle-'))
 
   async function filledBackend(): Promise<SandboxBackend> {
     const backend = newBackend({}, {}, 1)
     expect((await backend.check()).usable).toBe(true)
-    await expect.poll(() => idleAttached()).toBe(1)
+    await expect.poll(() => poolSize()).toBe(1)
     return backend
   }
 
-  const idleAttached = () => idleNames().filter((name) => (cluster().pods.get(name)?.sockets.size ?? 0) > 0).length
+  /** As the metric of the worker says it. */
+  function poolSize(): number | undefined {
+    return setPart.mock.calls.findLast(([name]) => name === 'ptc_warm_pool_idle')?.[2]
+  }
 
   test('gives its pod to a session, and starts the next one', async () => {
     const backend = await filledBackend()

@@ -15,6 +15,15 @@ const valueBytes = 20e6
 /** Steps of a session that is lost. */
 const lostSteps = 10
 
+let cells = 0
+
+const valueJson = Buffer.from(JSON.stringify('x'.repeat(valueBytes)))
+const value = externalValue({
+  sha256: createHash('sha256').update(valueJson).digest('hex'),
+  bytes: valueJson.length,
+  preview: '',
+})
+
 // Compares sessions in pods of a cluster of one node with sessions in containers of the Docker daemon of the same
 // machine: both have runc. Without Temporal.
 await benchmark('pods', async (context) => {
@@ -101,8 +110,6 @@ async function untilRefilled({ signal }: BenchContext, measure: () => Promise<nu
   return measure()
 }
 
-let cells = 0
-
 /** Makes calls one after the other: each is a step. */
 async function makeCalls(session: BenchSession, count: number): Promise<void> {
   cells += 1
@@ -114,13 +121,6 @@ async function makeCalls(session: BenchSession, count: number): Promise<void> {
   }
   if (result.type !== 'completed') throw new Error(`the calls did not complete: ${JSON.stringify(result)}`)
 }
-
-const valueJson = Buffer.from(JSON.stringify('x'.repeat(valueBytes)))
-const value = externalValue({
-  sha256: createHash('sha256').update(valueJson).digest('hex'),
-  bytes: valueJson.length,
-  preview: '',
-})
 
 /** The chunks of a stored value. */
 // oxlint-disable-next-line require-await

@@ -24,7 +24,8 @@ export interface BenchSession {
   readonly workflowId: string
   /** Number of the last step. */
   steps(): number
-  executeStep(input: StepInput): Promise<StepResult>
+  /** @param by another host, which attaches. Default: that which opened the session */
+  executeStep(input: StepInput, by?: SessionHost): Promise<StepResult>
   close(): Promise<void>
 }
 
@@ -69,10 +70,10 @@ export async function openSession(
     ref: session,
     workflowId,
     steps: () => steps,
-    executeStep(input) {
+    executeStep(input, by = host) {
       steps += 1
       const step: Step = { number: steps, now: steps, input }
-      return host.executeStep(session, step, owner, { attempt: 1, onOutput: () => undefined, readValue, signal })
+      return by.executeStep(session, step, owner, { attempt: 1, onOutput: () => undefined, readValue, signal })
     },
     async close() {
       open.delete(opened)

@@ -9,6 +9,8 @@ export interface BackendContext {
   readonly namespace: string
   /** The configured limits; a session may have other limits. */
   readonly limits: Limits
+  /** The configured language; a session may have another one. */
+  readonly language: string
   /** Shows a line about a long operation. */
   readonly onProgress: (line: string) => void
 }

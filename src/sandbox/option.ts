@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PtcError } from '../common/errors.js'
 import type { BuiltInBackend } from '../common/run/run-config.js'
 import type { PackageLists } from '../common/run/sandbox-image.js'
 import { imageFields } from './image-option.js'
@@ -14,8 +15,8 @@ export interface SandboxOption {
    */
   readonly backend?: BackendChoice
   /**
-   * Size of the pool of idle sandboxes of each worker: containers, or interpreters where the embedded sandbox is
-   * preferred. Default 1; 0 in Docker with `ptc worker`.
+   * Size of the pool of idle sandboxes of each worker: containers, pods, or interpreters where the embedded sandbox is
+   * preferred. Default 1; 0 in Docker with `ptc worker`, and in Kubernetes.
    */
   readonly warm?: number
   /**
@@ -66,11 +67,23 @@ export const sandboxOption = z
   })
   .prefault({})
 
+type DefinedBackendOptions = Pick<
+  z.output<typeof sandboxOption>,
+  'backend' | 'kubernetes' | 'warm' | 'image' | 'packages'
+>
+
 /** The backend that is made by a definition: a custom one, and that of Kubernetes. @throws PtcError CONFIG_INVALID */
 export function definedBackend({
   backend,
   kubernetes,
-}: Pick<z.output<typeof sandboxOption>, 'backend' | 'kubernetes'>): BackendDefinition | undefined {
-  if (backend === 'kubernetes') return kubernetesBackend(kubernetes)
-  return typeof backend === 'string' ? undefined : backend
+  warm,
+  image,
+  packages,
+}: DefinedBackendOptions): BackendDefinition | undefined {
+  if (backend !== 'kubernetes') return typeof backend === 'string' ? undefined : backend
+  if (image !== undefined || packages !== undefined)
+    throw new PtcError('CONFIG_INVALID', '`sandbox.image` and `sandbox.packages` are for the sandbox docker', {
+      hint: 'Push an image of `ptc image build`, and name it by `sandbox.kubernetes.image`.',
+    })
+  return kubernetesBackend(kubernetes, warm)
 }

@@ -26,6 +26,7 @@ STDIN, STDOUT = 0, 1
 def main(arguments):
     parser = argparse.ArgumentParser()
     parser.add_argument("--lease", type=float, required=True)
+    parser.add_argument("--idle-lease", type=float)
     parser.add_argument("--limits", type=json.loads, default={})
     parser.add_argument("command", nargs="+")
     options = parser.parse_args(arguments)
@@ -41,15 +42,17 @@ def main(arguments):
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # code may send it; the owner interrupts by a packet
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: ends.append(128 + signal.SIGTERM))
-    relay = Relay(Runner(options.command, options.limits, environment), wakeup, options.lease)
+    idle_lease = options.lease if options.idle_lease is None else options.idle_lease
+    relay = Relay(Runner(options.command, options.limits, environment), wakeup, options.lease, idle_lease)
     os._exit(relay.run(ends))
 
 
 class Relay:
-    def __init__(self, runner, wakeup, lease_seconds):
+    def __init__(self, runner, wakeup, lease_seconds, idle_lease_seconds):
         self.runner = runner
         self.wakeup = wakeup
         self.lease_seconds = lease_seconds
+        self.idle_lease_seconds = idle_lease_seconds
         self.stream = Stream(time.monotonic())
         self.reader = PacketReader()
         self.out = b""
@@ -65,7 +68,8 @@ class Relay:
                 return self._kill(ends[0])
             if stream.is_killed:
                 return self._kill(KILLED)
-            if now - stream.heard_at > self.lease_seconds:
+            # A runner that has got nothing has no state: a sandbox of a warm pool, or one of a session without a step.
+            if now - stream.heard_at > (self.lease_seconds if stream.received > 0 else self.idle_lease_seconds):
                 return self._kill(ORPHANED)
             self._note_exit(now)
             if stream.exit is not None and (stream.is_ended or now - self.exited_at > LINGER_SECONDS):

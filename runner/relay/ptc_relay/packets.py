@@ -8,7 +8,7 @@ next packet after any damage, and data never looks like a packet. A packet is a 
 import struct
 import zlib
 
-HELLO, DATA, ACK, PING, INTERRUPT, KILL, WELCOME, EXIT, EXIT_ACK = range(1, 10)
+HELLO, DATA, ACK, PING, INTERRUPT, KILL, WELCOME, EXIT, EXIT_ACK, OFFER = range(1, 11)
 HEADER = struct.Struct(">BIQQ")
 CHECKSUM = struct.Struct(">I")
 MAXIMUM_DATA = 32 * 1024

@@ -14,6 +14,7 @@ LIMITS = {
     "fileBytes": resource.RLIMIT_FSIZE,
     "coreBytes": resource.RLIMIT_CORE,
     "lockedBytes": resource.RLIMIT_MEMLOCK,
+    "messageQueueBytes": resource.RLIMIT_MSGQUEUE,
 }
 
 
@@ -21,9 +22,12 @@ class Runner:
     def __init__(self, command, limits, environment):
         self.oom_kills = oom_kills()
         inputs, outputs, errors = os.pipe(), os.pipe(), os.pipe()
+        # The relay ignores SIGINT. An interrupt that comes before the child has its own handler waits until then.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         self.pid = os.fork()
         if self.pid == 0:
             self._exec(command, limits, environment, (inputs[0], outputs[1], errors[1]))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         for descriptor in (inputs[0], outputs[1], errors[1]):
             os.close(descriptor)
         self.input, self.output, self.errors = inputs[1], outputs[0], errors[0]
@@ -35,9 +39,9 @@ class Runner:
     def _exec(self, command, limits, environment, descriptors):
         try:
             os.setpgid(0, 0)
-            signal.pthread_sigmask(signal.SIG_SETMASK, [])
             for handled in (signal.SIGINT, signal.SIGPIPE):
                 signal.signal(handled, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, [])
             for target, descriptor in enumerate(descriptors):
                 os.dup2(descriptor, target)
             for name, value in limits.items():

@@ -1,8 +1,9 @@
 """The numbered bytes between a runner and the owner of its sandbox. Does no input and output.
 
-The owner is the host whose hello is the newest. It has a number, which is in each packet in both directions, so that a
-host sees that another one has taken over. A hello has a nonce: a repeated hello of the owner resumes its stream, and a
-delayed hello of an earlier owner does not take over again.
+The owner has a number, which is in each packet in both directions, so that a host sees that another one has taken over.
+A hello has a nonce. The first one of a host is answered by an offer of the next number, and only the hello with this
+number takes over, unless a host with a higher one has: a delayed hello, whose host has given up, takes nothing. A
+repeated hello of the owner resumes its stream.
 
 A receiver acknowledges what it has, and tells separately how much of it was read: the sender sends no more than a
 window beyond that.
@@ -16,7 +17,7 @@ from .packets import MAXIMUM_DATA
 WINDOW = 1 << 20
 RESEND_SECONDS = 1
 SILENCE_SECONDS = 45  # without a packet of the owner nothing is sent: nobody reads it, but a node may log it
-REMEMBERED_OWNERS = 64
+REMEMBERED_OFFERS = 64
 NONCE_BYTES = 16
 READ_OFFSET = struct.Struct(">Q")
 
@@ -24,7 +25,9 @@ READ_OFFSET = struct.Struct(">Q")
 class Stream:
     def __init__(self, now):
         self.owner = 0
-        self.nonces = []  # of the owners, the newest last
+        self.nonce = None  # of the owner
+        self.offers = {}  # numbers by nonce, the newest last
+        self.last_offer = 0
         self.heard_at = now  # when the owner has sent a packet
         self.output = bytearray()  # of the runner, from `base` on: not acknowledged
         self.base = self.sent = 0
@@ -45,7 +48,7 @@ class Stream:
     def receive(self, packet, now):
         kind, owner, offset, acknowledged, data = packet
         if kind == packets.HELLO:
-            if not self._welcome(data[:NONCE_BYTES], data[NONCE_BYTES:] == b"\1", offset, acknowledged):
+            if not self._welcome(owner, data[:NONCE_BYTES], data[NONCE_BYTES:] == b"\1", offset, acknowledged):
                 return
         elif owner != self.owner or owner == 0:
             return
@@ -66,14 +69,17 @@ class Stream:
         elif kind == packets.EXIT_ACK:
             self.is_exit_acknowledged = self.exit is not None
 
-    def _welcome(self, nonce, resumes, read, acknowledged):
-        is_owner = self.nonces[-1:] == [nonce]
-        if not is_owner and (resumes or nonce in self.nonces or len(nonce) < NONCE_BYTES):
+    def _welcome(self, number, nonce, resumes, read, acknowledged):
+        is_owner = nonce == self.nonce
+        if not is_owner and number == 0:
+            if len(nonce) == NONCE_BYTES and not resumes:
+                self._answer(packets.OFFER, 0, nonce, self._offer(nonce))
+            return False
+        if not is_owner and (resumes or number != self.offers.get(nonce) or number < self.owner):
             self._answer(packets.WELCOME)  # its number of the owner shows that another one has taken over
             return False
         if not is_owner:
-            self.owner += 1
-            self.nonces = [*self.nonces[1 - REMEMBERED_OWNERS :], nonce]
+            self.owner, self.nonce = number, nonce
             self.interrupts = 0
             self.limit = self.base + WINDOW
         elif resumes and self.base <= acknowledged <= self.base + len(self.output):
@@ -85,9 +91,18 @@ class Stream:
         self._answer(packets.WELCOME, self.base, nonce + READ_OFFSET.pack(self.read))
         return True
 
-    def _answer(self, kind, offset=0, data=b""):
+    def _offer(self, nonce):
+        if nonce not in self.offers:
+            self.last_offer += 1
+            self.offers[nonce] = self.last_offer
+            if len(self.offers) > REMEMBERED_OFFERS:
+                del self.offers[next(iter(self.offers))]
+        return self.offers[nonce]
+
+    def _answer(self, kind, offset=0, data=b"", owner=None):
         if len(self.answers) < 16:
-            self.answers.append((kind, offset, data))
+            # The number of the owner at this time: a later hello in the same chunk must not change it.
+            self.answers.append((kind, self.owner if owner is None else owner, offset, data))
 
     def _acknowledge(self, offset, now):
         if self.base < offset <= self.base + len(self.output):
@@ -119,8 +134,8 @@ class Stream:
     def next_packet(self, now):
         """Returns the next encoded packet to send; None when there is none."""
         if self.answers:
-            kind, offset, data = self.answers.pop(0)
-            return packets.encode(kind, self.owner, offset, self.received, data)
+            kind, owner, offset, data = self.answers.pop(0)
+            return packets.encode(kind, owner, offset, self.received, data)
         if self.owner == 0 or now - self.heard_at > SILENCE_SECONDS:
             return None
         if self.is_ack_due or self.read - self.told_read > WINDOW // 4:
@@ -133,6 +148,10 @@ class Stream:
         if start < end:
             offset, self.sent, self.sent_at = self.sent, self.base + end, now
             return packets.encode(packets.DATA, self.owner, offset, self.received, bytes(self.output[start:end]))
+        if start < len(self.output) and now - self.sent_at > RESEND_SECONDS:
+            # The acknowledgement that made room may be lost. Empty data is answered by what was read.
+            self.sent_at = now
+            return packets.encode(packets.DATA, self.owner, self.sent, self.received)
         if self.exit is not None and not self.is_exit_acknowledged and start == len(self.output):
             if self.exit_sent_at is None or now - self.exit_sent_at > RESEND_SECONDS:
                 self.exit_sent_at = now

@@ -30,8 +30,8 @@ import {
 } from './expired-containers.js'
 import { createDockerCheckpoints } from './container/checkpoints.js'
 import { parseOptions, type DockerBackendOptions } from './options.js'
-import { countIdleContainers, removeExpiredIdleContainers } from './pool/idle-container.js'
-import { WarmPool } from './pool/warm-pool.js'
+import { countIdleContainers, idleContainers, removeExpiredIdleContainers } from './idle-container.js'
+import { WarmPool } from '../warm-pool.js'
 import { type ServerProgram, startServerContainer } from './server-container.js'
 import { sampleUsage, type SandboxUsage } from './usage.js'
 
@@ -119,7 +119,11 @@ export function createDockerBackend(options: DockerBackendOptions = {}): DockerB
   const pool =
     namespace === undefined || warm === 0
       ? undefined
-      : new WarmPool({ ...settings, engine, factory, namespace, size: warm })
+      : new WarmPool({
+          namespace,
+          size: warm,
+          sandboxes: idleContainers({ ...settings, engine, factory, namespace }),
+        })
   const connections = new Set<DockerConnection>()
   let closed = false
 

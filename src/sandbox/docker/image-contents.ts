@@ -55,7 +55,8 @@ export class ImageContents {
     const id = await this.#images.resolve({ image: defined({ choice }) })
     const programs = languagePrograms()
     const commands = Object.fromEntries(programs.map(({ name, version }) => [name, [...version]]))
-    const key = `${id.replace(/^sha256:/, '')}-${digestJson(commands).slice(0, 12)}`
+    // A cluster names an image by its repository, too.
+    const key = `${id.replace(/^sha256:/, '').replaceAll(/[^\w.-]+/g, '-')}-${digestJson(commands).slice(0, 12)}`
     // All runs wait for one answer, so the signal of none of them ends the question.
     const ask = () => this.#ask(JSON.stringify(commands), id)
     const known = this.#known.get(key) ?? cached(join(cacheDirectory(process.env), 'images', `${key}.json`), ask)

@@ -20,7 +20,7 @@
  *    it, and Docker removes it.
  *
  * Folders, each of which imports only earlier ones: engine (requests, capabilities of the daemon), connection (attach
- * stream, exit), image (recipe, inspect, build), container (create, find, checkpoint), pool (idle containers). The states
+ * stream, exit), image (recipe, inspect, build), container (create, find, checkpoint). The states
  * of a container: container/container-state.ts.
  */
 export { createDockerBackend, type DockerBackend } from './backend.js'

@@ -1,95 +1,128 @@
+import { randomBytes } from 'node:crypto'
 import { Memo } from '../../common/async/memo.js'
 import { failpoint } from '../../common/failpoint.js'
-import { messageOf, PtcError } from '../../common/errors.js'
+import { PtcError } from '../../common/errors.js'
+import { defaultLanguageName } from '../../common/names.js'
 import type { Limits } from '../../common/run/limits.js'
-import type {
-  BackendCheck,
-  BackendProblem,
-  SandboxBackend,
-  SandboxConnection,
-  SandboxEnd,
-  SandboxId,
-  SandboxSpec,
-} from '../backend.js'
+import type { BackendProblem, SandboxBackend, SandboxEnd, SandboxId, SandboxSpec } from '../backend.js'
 import { readImageSource } from '../docker/image/image-source.js'
+import { ImageContents } from '../docker/image-contents.js'
+import type { ServerProgram } from '../docker/server-container.js'
 import { openResumable, type ResumableConnection } from '../resumable/index.js'
+import { WarmPool } from '../warm-pool.js'
 import { runnerDirectory } from '../runner-directory.js'
+import { commonEnvironment } from '../runner-start.js'
 import { exitedConnection } from '../exited-connection.js'
 import { attachTo } from './cluster/attach.js'
-import { Cluster, type Right } from './cluster/cluster.js'
+import { checkCluster } from './check-cluster.js'
+import { Cluster } from './cluster/cluster.js'
 import { awaitPod, probeIsolation } from './isolation.js'
 import { defaultTimings, type KubernetesOptions, type KubernetesTimings } from './options.js'
-import { isPodOf, labelKeys, managedBy, ownerLabel, podMetadata, podName, userId } from './pod/pod-identity.js'
-import { sessionPodSpec } from './pod/pod-spec.js'
+import {
+  labelKeys,
+  managedBy,
+  ownerLabel,
+  podLabels,
+  podMetadata,
+  podName,
+  type PodRef,
+  userId,
+} from './pod/pod-identity.js'
+import { claimPodSpec, containerNames, programPodSpec, sessionPodSpec } from './pod/pod-spec.js'
 import { type PodState, readPodState } from './pod/pod-state.js'
-
-/** What this backend does; deploy/sandbox-pods.yaml grants it. */
-const rights: readonly Right[] = [
-  ...['create', 'get', 'list', 'watch', 'delete'].map((verb) => ({ verb, resource: 'pods' })),
-  { verb: 'get', resource: 'pods', subresource: 'attach' },
-  // From Kubernetes 1.35 on.
-  { verb: 'create', resource: 'pods', subresource: 'attach' },
-]
+import { idlePods } from './pool/idle-pods.js'
+import { putFiles } from './put-files.js'
+import { findSandbox, removeSandbox, stateOf } from './sandbox-pods.js'
 
 /** An ended pod is kept for a worker that wants to know how it ended. */
 const keepEndedMs = 10 * 60_000
 const reapEveryMs = 10 * 60_000
+
+interface FoundPod {
+  readonly name: string
+  /** Undefined: another worker has created it. */
+  readonly createdUid?: string | undefined
+}
 
 export interface KubernetesBackendOptions {
   readonly options: KubernetesOptions
   /** The namespace of the sandbox ids. */
   readonly owner: string
   readonly limits: Limits
+  /** Size of the warm pool. Default 0. */
+  readonly warm?: number
+  /** The language of the pods of the warm pool. Default: Python. */
+  readonly language?: string
   readonly timings?: Partial<KubernetesTimings>
 }
 
 /** Sandboxes as hardened pods. They outlive the worker; any worker that reaches the cluster can attach. */
-export function createKubernetesBackend({ options, owner, limits, timings }: KubernetesBackendOptions): SandboxBackend {
+export function createKubernetesBackend({
+  options,
+  owner,
+  limits,
+  warm = 0,
+  language = defaultLanguageName,
+  timings,
+}: KubernetesBackendOptions): SandboxBackend {
   const times = { ...defaultTimings, ...timings }
   const { namespace, context } = options
   const cluster = new Memo(() => Cluster.load({ namespace, context, requestMs: times.requestMs }))
   const runnerDigest = readImageSource(runnerDirectory).digest
-  const isolation = new Memo(async () =>
+  const probe = new Memo(async () =>
     probeIsolation({ cluster: await cluster.get(), options, timings: times, owner, limits, runnerDigest }),
   )
+  const contents = new ImageContents({ resolve: async () => (await probe.get()).image }, startProgram)
   const connections = new Set<ResumableConnection>()
   const reaper = setInterval(() => void removeEnded().catch(() => undefined), reapEveryMs).unref()
+  const sandboxes = idlePods({
+    cluster: () => cluster.get(),
+    assertIsolated,
+    sample: { namespace: owner, language, limits },
+    podSpecOf: specOf,
+    claimSpecOf: (spec) => claimPodSpec({ options, limits: spec.limits, userId: userId(spec) }),
+    connect: (name, signal) => connect(name, signal),
+  })
+  const pool = warm === 0 ? undefined : new WarmPool({ namespace: owner, size: warm, sandboxes })
   let closed = false
 
-  function specOf(spec: Pick<SandboxSpec, 'language' | 'limits' | 'network'> & SandboxId) {
-    return sessionPodSpec({ ...spec, options, userId: userId(spec), leaseSeconds: times.leaseSeconds })
+  function specOf(spec: Pick<SandboxSpec, 'language' | 'limits' | 'network' | 'files'> & SandboxId) {
+    return sessionPodSpec({ ...spec, ...times, options, userId: userId(spec) })
   }
 
   /** @throws PtcError SANDBOX_UNENFORCED and others, before the first pod of a session */
   async function assertIsolated(): Promise<void> {
-    const [problem] = (await isolation.get()).filter(({ severity }) => severity === 'error')
+    const [problem] = (await probe.get()).problems.filter(({ severity }) => severity === 'error')
     if (problem) throw problemError(problem)
   }
 
-  /** Creates the pod, or finds that of another worker. Replaces one that has ended. */
-  async function findOrCreate(spec: SandboxSpec, signal: AbortSignal): Promise<{ readonly created: boolean }> {
+  /** Creates the pod of a sandbox, or finds that of another worker. Replaces one that has ended. */
+  async function findOrCreate(spec: SandboxSpec, signal: AbortSignal): Promise<FoundPod> {
     const pods = await cluster.get()
     const name = podName(spec)
     for (;;) {
       signal.throwIfAborted()
-      if (await pods.create(podMetadata(spec), specOf(spec))) {
+      const created = await pods.create(podMetadata(spec), specOf(spec))
+      if (created !== undefined) {
         failpoint('container.created')
-        return { created: true }
+        return { name, createdUid: created.metadata?.uid }
       }
-      const found = await pods.find(name)
+      const found = await findSandbox(pods, spec)
       if (found === undefined) continue
-      if (!isPodOf(found.metadata, spec))
+      if (found.type === 'foreign')
         throw new PtcError('SANDBOX_NAME_TAKEN', `a pod that is not of durable-ptc has the name ${name}`)
-      const { type } = readPodState(found)
-      if (type !== 'gone' && type !== 'ended') return { created: false }
-      if (type === 'ended') await pods.delete(name, found.metadata?.uid)
-      // The name is free when the cluster has removed the pod.
+      const { type } = found.state
+      // Of a worker that has died: part of the files may be there.
+      const isUnfinished = spec.files !== undefined && type !== 'running'
+      if (type !== 'gone' && type !== 'ended' && !isUnfinished) return { name: found.pod.name }
+      await removeSandbox(pods, found)
+      // The name is free when the cluster has removed the object.
       const until = AbortSignal.any([signal, AbortSignal.timeout(times.startMs)])
-      await pods.watch(name, (pod) => pod?.metadata?.uid !== found.metadata?.uid || undefined, until)
+      await pods.watch(name, (pod) => pod?.metadata?.uid !== found.named.uid || undefined, until)
     }
   }
 
-  async function connect(name: string, signal: AbortSignal): Promise<SandboxConnection> {
+  async function connect(name: string, signal: AbortSignal): Promise<ResumableConnection> {
     const pods = await cluster.get()
     const running = await awaitPod(
       pods,
@@ -100,19 +133,43 @@ export function createKubernetesBackend({ options, owner, limits, timings }: Kub
     )
     if (running.type === 'ended') throw endedAtStart(name, running)
     failpoint('container.started')
+    const { uid, node, image } = running
     const connection = await openResumable(
       {
-        description: `pod ${name} on node ${running.node}`,
-        image: running.image,
-        dial: (handlers, dialSignal) => attachTo(pods, name, handlers, dialSignal),
-        findEnd: () => findEnd(pods, name),
-        kill: () => pods.delete(name),
+        description: `pod ${name} on node ${node}`,
+        image,
+        dial: (handlers, dialSignal) =>
+          attachTo(pods, { pod: name, container: containerNames.sandbox }, handlers, dialSignal),
+        findEnd: () => findEnd(pods, { name, uid }),
+        kill: () => pods.delete(name, uid),
       },
       signal,
     )
     connections.add(connection)
     void connection.ended.then(() => connections.delete(connection))
     return connection
+  }
+
+  /** Executes a program in a pod of its own, which is removed with its connection. */
+  async function startProgram({ command, args, limits: programLimits }: ServerProgram, signal: AbortSignal) {
+    const pods = await cluster.get()
+    const name = `ptc-program-${randomBytes(8).toString('hex')}`
+    const user = userId({ namespace: owner, session: name, epoch: 0 })
+    const spec = programPodSpec({
+      ...times,
+      options,
+      userId: user,
+      limits: programLimits,
+      command: [command, ...args],
+      environment: commonEnvironment,
+    })
+    await pods.create({ name, labels: podLabels('program', owner) }, spec)
+    try {
+      return await connect(name, signal)
+    } catch (error) {
+      await pods.delete(name).catch(() => undefined)
+      throw error
+    }
   }
 
   async function removeEnded(): Promise<void> {
@@ -132,6 +189,7 @@ export function createKubernetesBackend({ options, owner, limits, timings }: Kub
 
   return {
     name: 'kubernetes',
+    files: true,
     network: true,
     hostId: `kubernetes.${namespace}`,
 
@@ -139,13 +197,21 @@ export function createKubernetesBackend({ options, owner, limits, timings }: Kub
       assertOpen()
       signal.throwIfAborted()
       await assertIsolated()
-      const { created } = await findOrCreate(spec, signal)
-      const name = podName(spec)
+      // An idle pod has no folder for files.
+      const idle = spec.files ? undefined : await pool?.take(spec, signal)
+      if (idle !== undefined) return idle
+      // The first session does not wait for the pool; later sessions use it.
+      pool?.fill()
+      const { name, createdUid } = await findOrCreate(spec, signal)
       try {
+        if (spec.files && createdUid !== undefined)
+          await putFiles(await cluster.get(), name, spec.files, times.startMs, signal)
         return await connect(name, signal)
       } catch (error) {
-        // A pod that never started is removed now. Nobody else knows it.
-        if (created) await (await cluster.get()).delete(name).catch(() => undefined)
+        // A pod that never started is removed now. Nobody else knows it, unless another worker has connected.
+        const isTaken = PtcError.isInstance(error) && error.code === 'SANDBOX_FENCED'
+        if (createdUid !== undefined && !isTaken)
+          await (await cluster.get()).delete(name, createdUid).catch(() => undefined)
         throw error
       }
     },
@@ -153,78 +219,49 @@ export function createKubernetesBackend({ options, owner, limits, timings }: Kub
     async attach(id, signal) {
       assertOpen()
       const pods = await cluster.get()
-      const name = podName(id)
-      const pod = await pods.find(name)
-      if (pod === undefined || !isPodOf(pod.metadata, id)) return undefined
-      const state = readPodState(pod)
-      if (state.type === 'gone') return undefined
-      if (state.type !== 'ended') return connect(name, signal)
-      const exited = exitedConnection(`pod ${name}, ended`, state.end)
-      if (exited === undefined) await pods.delete(name, pod.metadata?.uid)
+      const found = await findSandbox(pods, id)
+      if (found?.type !== 'sandbox' || found.state.type === 'gone') return undefined
+      const { pod, state } = found
+      // Only `open` has the files for it.
+      if (state.type === 'receiving') return undefined
+      if (state.type !== 'ended') return connect(pod.name, signal)
+      const exited = exitedConnection(`pod ${pod.name}, ended`, state.end)
+      if (exited === undefined) await removeSandbox(pods, found)
       return exited
     },
 
     async remove(id) {
       const pods = await cluster.get()
-      const name = podName(id)
-      const pod = await pods.find(name)
-      if (pod !== undefined && isPodOf(pod.metadata, id)) await pods.delete(name, pod.metadata?.uid)
+      const found = await findSandbox(pods, id)
+      if (found?.type === 'sandbox') await removeSandbox(pods, found)
     },
 
+    contentsOf: (_spec, signal) => contents.of(undefined, signal),
+
     async check() {
-      return checkCluster()
+      const checked = await checkCluster({
+        options,
+        cluster: () => cluster.get(),
+        // Namespace, quota, policies and the runtime class.
+        async tryPod(pods) {
+          const sample = { namespace: owner, session: 'check', epoch: 0, language, limits }
+          await pods.create({ name: podName(sample) }, specOf(sample), { dryRun: true })
+        },
+        probe: async () => (await probe.get()).problems,
+      })
+      if (checked.usable) {
+        void removeEnded().catch(() => undefined)
+        pool?.fill()
+      }
+      return checked
     },
 
     async close() {
       closed = true
       clearInterval(reaper)
+      await pool?.close()
       await Promise.all([...connections].map((connection) => connection.detach()))
     },
-  }
-
-  /** Never rejects. What comes later needs what comes before, so the first error ends it. */
-  async function checkCluster(): Promise<BackendCheck> {
-    let summary = 'Kubernetes is not available'
-    try {
-      const pods = await cluster.get()
-      summary = `Kubernetes ${await pods.version()}, namespace ${namespace}, image ${options.image}`
-      if (options.runtimeClass !== undefined) summary += `, runtime class ${options.runtimeClass}`
-      const missing = await missingRights(pods)
-      if (missing.length > 0) return { usable: false, summary, problems: missing }
-      const sample = { namespace: owner, session: 'check', epoch: 0, language: 'python', limits }
-      // Namespace, quota, policies and the runtime class.
-      await pods.create({ name: podName(sample) }, specOf(sample), { dryRun: true })
-      const problems = await isolation.get()
-      void removeEnded().catch(() => undefined)
-      return { usable: problems.every(({ severity }) => severity !== 'error'), summary, problems }
-    } catch (thrown) {
-      return { usable: false, summary, problems: [problemOf(thrown)] }
-    }
-  }
-
-  async function missingRights(pods: Cluster): Promise<readonly BackendProblem[]> {
-    const allowed = await Promise.all(rights.map((right) => pods.isAllowed(right)))
-    return rights.flatMap(({ verb, resource, subresource }, index) => {
-      if (allowed[index] === true) return []
-      const what = subresource === undefined ? resource : `${resource}/${subresource}`
-      return {
-        severity: 'error',
-        code: 'SANDBOX_UNAVAILABLE',
-        message: `the account may not ${verb} ${what} in the namespace ${namespace}`,
-        remedy: 'Apply deploy/sandbox-pods.yaml.',
-      } as const
-    })
-  }
-}
-
-function problemOf(thrown: unknown): BackendProblem {
-  const known = PtcError.isInstance(thrown) ? thrown : undefined
-  return {
-    severity: 'error',
-    message: messageOf(thrown),
-    remedy: known?.hint ?? '',
-    ...(known && { code: known.code }),
-    ...(known?.code === 'SANDBOX_IMAGE_MISSING' && { kind: 'image' as const }),
   }
 }
 
@@ -241,10 +278,9 @@ function endedAtStart(name: string, { end }: Extract<PodState, { type: 'ended' }
  * What became of a pod whose connection broke. The API knows an end some seconds later than the connection; until then
  * new connections to the pod close at once.
  */
-async function findEnd(cluster: Cluster, name: string): Promise<SandboxEnd | 'running'> {
-  const state = readPodState(await cluster.find(name))
+async function findEnd(cluster: Cluster, pod: PodRef): Promise<SandboxEnd | 'running'> {
+  const state = await stateOf(cluster, pod)
   if (state.type === 'ended') return state.end
-  return state.type === 'gone' ? gone : 'running'
+  if (state.type !== 'gone') return 'running'
+  return { reason: 'exited', exitCode: null, diagnostics: `[the cluster removed the pod: ${state.reason}]` }
 }
-
-const gone: SandboxEnd = { reason: 'exited', exitCode: null, diagnostics: '' }

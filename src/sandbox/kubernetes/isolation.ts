@@ -3,9 +3,10 @@ import { z } from 'zod'
 import type { Limits } from '../../common/run/limits.js'
 import { PtcError } from '../../common/errors.js'
 import type { BackendProblem } from '../backend.js'
+import { quoteUntrusted } from '../sandbox-end.js'
 import type { Cluster } from './cluster/cluster.js'
 import type { KubernetesOptions, KubernetesTimings } from './options.js'
-import { labelKeys, managedBy, ownerLabel, userId } from './pod/pod-identity.js'
+import { podLabels, userId } from './pod/pod-identity.js'
 import { probePodSpec } from './pod/pod-spec.js'
 import { readPodState, startError, type PodState } from './pod/pod-state.js'
 
@@ -41,33 +42,46 @@ export interface ProbeOptions {
   readonly runnerDigest: string
 }
 
+export interface ProbeResult {
+  readonly problems: readonly BackendProblem[]
+  /** The id of the image on the node of the probe. */
+  readonly image: string
+}
+
 /** Pods of probes that were left by a killed worker end by themselves. */
 export const probeNamePrefix = 'ptc-probe-'
 
 /**
  * Starts a pod like that of a session, with a program that tries to reach the network and looks at its own limits.
  *
- * @returns the problems that it found
  * @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE, SANDBOX_UNENFORCED, SANDBOX_BACKEND_DOWN
  */
-export async function probeIsolation(probe: ProbeOptions): Promise<readonly BackendProblem[]> {
+export async function probeIsolation(probe: ProbeOptions): Promise<ProbeResult> {
   const { cluster, options, timings, owner, limits } = probe
   const name = `${probeNamePrefix}${randomBytes(6).toString('hex')}`
-  const labels = { [labelKeys.managedBy]: managedBy, [labelKeys.kind]: 'probe', [labelKeys.owner]: ownerLabel(owner) }
   const spec = probePodSpec({ options, limits, userId: userId({ namespace: owner, session: name, epoch: 0 }) }, [])
-  await cluster.create({ name, labels }, spec)
+  await cluster.create({ name, labels: podLabels('probe', owner) }, spec)
   try {
     const ended = await awaitPod(cluster, name, timings.startMs, (state) =>
       state.type === 'ended' ? state : undefined,
     )
     const parsed = reportSchema.safeParse(parseJson(ended.message))
-    if (parsed.success) return problemsOf(parsed.data, probe)
-    throw new PtcError('SANDBOX_IMAGE_MISSING', `the image ${options.image} has no relay for Kubernetes`, {
-      hint: `Push the image of \`ptc image build\` of this version. The pod said: ${ended.end.diagnostics || `exit code ${ended.end.exitCode}`}`,
-    })
+    if (parsed.success) return { problems: problemsOf(parsed.data, probe), image: ended.image }
+    throw imageError(options.image, ended)
   } finally {
     await cluster.delete(name).catch(() => undefined)
   }
+}
+
+function imageError(image: string, { end, message }: Extract<PodState, { type: 'ended' }>): PtcError {
+  if (/exec format error/i.test(message))
+    return new PtcError('SANDBOX_IMAGE_MISSING', `the image ${image} is for another processor than that of the node`, {
+      hint: 'Build it on a machine with such a processor, or choose nodes with `sandbox.kubernetes.nodeSelector`.',
+    })
+  const said = quoteUntrusted(message) || end.diagnostics || `exit code ${end.exitCode}`
+  return new PtcError('SANDBOX_IMAGE_MISSING', `the image ${image} has no relay for Kubernetes`, {
+    hint: `Push the image of \`ptc image build\` of this version. The pod said: ${said}`,
+  })
 }
 
 function parseJson(text: string): unknown {

@@ -57,13 +57,20 @@ export const kubernetesOptions = z.strictObject({
 export interface KubernetesTimings {
   /** Seconds until a sandbox ends by itself, after an owner has last sent a packet. */
   readonly leaseSeconds: number
+  /** The same time for a sandbox whose runner has got nothing yet, such as one of the warm pool. */
+  readonly idleLeaseSeconds: number
   /** Milliseconds until a pod must run: the cluster may start a node for it, and the node loads the image. */
   readonly startMs: number
   /** Milliseconds for a request to the API. */
   readonly requestMs: number
 }
 
-export const defaultTimings: KubernetesTimings = { leaseSeconds: 75 * 60, startMs: 120_000, requestMs: 15_000 }
+export const defaultTimings: KubernetesTimings = {
+  leaseSeconds: 75 * 60,
+  idleLeaseSeconds: 10 * 60,
+  startMs: 120_000,
+  requestMs: 15_000,
+}
 
 /** @throws PtcError CONFIG_INVALID */
 export function parseOptions(options: unknown): KubernetesOptions {

@@ -10,7 +10,7 @@ import { crc32 } from 'node:zlib'
  */
 
 export const packetTypes = {
-  /** To the relay. Offset: bytes that were read. Data: nonce, and 1 when the stream is resumed. */
+  /** To the relay. Owner: 0, or what was offered. Offset: bytes that were read. Data: nonce, and 1 to resume. */
   hello: 1,
   /** Offset: of the first byte of the data. */
   data: 2,
@@ -26,6 +26,8 @@ export const packetTypes = {
   /** From the relay. Offset: the length of the output. Data: JSON. */
   exit: 8,
   exitAck: 9,
+  /** From the relay, for a first hello: the number of the owner that its host may become. Data: nonce. */
+  offer: 10,
 } as const
 
 export interface Packet {

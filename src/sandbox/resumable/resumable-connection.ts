@@ -90,7 +90,8 @@ interface Interrupt {
 /**
  * Connects to a relay, as its new owner.
  *
- * @throws PtcError SANDBOX_UNAVAILABLE when it does not answer; errors of `dial`; the reason of the signal
+ * @throws PtcError SANDBOX_UNAVAILABLE when it does not answer; SANDBOX_FENCED when another host has connected meanwhile;
+ *   errors of `dial`; the reason of the signal
  */
 export async function openResumable(options: ResumableOptions, signal: AbortSignal): Promise<ResumableConnection> {
   const connection = new ResumableConnection(options)
@@ -136,12 +137,18 @@ export class ResumableConnection implements SandboxConnection {
     this.#ticker = setInterval(() => this.#tick(), this.#timings.tickMs).unref()
   }
 
+  /** Whether {@link ended} has settled. */
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
   async start(signal: AbortSignal): Promise<void> {
     try {
       await this.#dial(AbortSignal.any([signal, this.#closing.signal]))
     } catch (error) {
       this.#finish(disconnected)
-      throw error
+      if ((await this.ended).reason !== 'replaced') throw error
+      throw new PtcError('SANDBOX_FENCED', 'another worker has taken over the sandbox', { cause: error })
     }
   }
 
@@ -229,7 +236,8 @@ export class ResumableConnection implements SandboxConnection {
     )
     this.#heardAt = performance.now()
     this.#transport = transport
-    this.#onWelcome = () => welcomed.resolve(true)
+    const onWelcome = (): void => welcomed.resolve(true)
+    this.#onWelcome = onWelcome
     const repeat = setInterval(() => transport.send(this.#stream.hello()), helloRepeatMs)
     const deadline = setTimeout(() => welcomed.resolve(false), helloTimeoutMs)
     const abort = (): void => welcomed.resolve(false)
@@ -248,7 +256,8 @@ export class ResumableConnection implements SandboxConnection {
       transport.close()
       throw error
     } finally {
-      this.#onWelcome = undefined
+      // The connection may have broken meanwhile, and the next one waits for its own welcome.
+      if (this.#onWelcome === onWelcome) this.#onWelcome = undefined
       clearInterval(repeat)
       clearTimeout(deadline)
       signal.removeEventListener('abort', abort)
@@ -259,6 +268,8 @@ export class ResumableConnection implements SandboxConnection {
     if (this.#isEnded) return
     const received = this.#stream.receive(packet, performance.now())
     switch (received.type) {
+      case 'offered':
+        return this.#transmit(this.#stream.hello())
       case 'welcomed':
         this.#onWelcome?.()
         break

@@ -16,6 +16,8 @@ interface Piece {
 
 /** What a packet means to the owner of the stream. */
 type Received =
+  /** Another `hello` is due: it takes the sandbox over. */
+  | { readonly type: 'offered' }
   | { readonly type: 'welcomed' }
   /** New bytes of the runner, in order. */
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
@@ -32,6 +34,8 @@ const nothing = { type: 'nothing' } as const
 export class ResumableStream {
   readonly #nonce: Uint8Array
   #owner = 0
+  /** The number that the relay has offered. */
+  #offered = 0
   #isWelcome = false
   /** The first byte that the relay has not acknowledged. */
   #base = 0
@@ -56,7 +60,12 @@ export class ResumableStream {
   hello(): Buffer {
     const isResumed = this.#owner > 0
     const data = Buffer.concat([this.#nonce, Uint8Array.of(isResumed ? 1 : 0)])
-    return this.#encode(packetTypes.hello, this.#read, data)
+    return this.#encode(packetTypes.hello, this.#read, data, this.#number)
+  }
+
+  /** The number of this owner, or that which was offered to it. */
+  get #number(): number {
+    return this.#owner === 0 ? this.#offered : this.#owner
   }
 
   /** Before a `hello` on another connection. */
@@ -96,6 +105,11 @@ export class ResumableStream {
       this.#next = end
       this.#sent = Math.max(this.#sent, end)
       this.#progressAt = nowMs
+    }
+    // The acknowledgement that made room may be lost. A ping is answered by what was read.
+    if (due.length === 0 && this.#next < this.#end && nowMs - this.#progressAt > resendMs) {
+      this.#progressAt = nowMs
+      due.push(this.ping())
     }
     return due
   }
@@ -139,6 +153,7 @@ export class ResumableStream {
   receive(packet: Packet, nowMs: number): Received {
     const { type, owner, offset } = packet
     if (type === packetTypes.welcome) return this.#welcome(packet)
+    if (type === packetTypes.offer) return this.#takeOffer(packet)
     if (!this.#isWelcome) return nothing
     if (owner !== this.#owner) return owner > this.#owner ? { type: 'fenced' } : nothing
     this.#acknowledge(packet.acknowledged, nowMs)
@@ -157,10 +172,20 @@ export class ResumableStream {
     }
   }
 
+  #takeOffer({ owner, data }: Packet): Received {
+    if (this.#number > 0 || data.length !== nonceBytes || !this.#isOwnNonce(data)) return nothing
+    this.#offered = owner
+    return { type: 'offered' }
+  }
+
+  #isOwnNonce(data: Uint8Array): boolean {
+    return this.#nonce.every((byte, index) => data[index] === byte)
+  }
+
   #welcome({ owner, offset, acknowledged, data }: Packet): Received {
     const isFirst = this.#owner === 0
-    if (!this.#nonce.every((byte, index) => data[index] === byte) || data.length !== nonceBytes + 8)
-      return !isFirst && owner > this.#owner ? { type: 'fenced' } : nothing
+    if (!this.#isOwnNonce(data) || data.length !== nonceBytes + 8)
+      return this.#number > 0 && owner > this.#number ? { type: 'fenced' } : nothing
     if (this.#isWelcome) return nothing
     const read = Number(Buffer.from(data).readBigUInt64BE(nonceBytes))
     if (isFirst) {
@@ -207,8 +232,8 @@ export class ResumableStream {
     return { type: 'bytes', bytes }
   }
 
-  #encode(type: number, offset: number, data: Uint8Array = new Uint8Array()): Buffer {
+  #encode(type: number, offset: number, data: Uint8Array = new Uint8Array(), owner = this.#owner): Buffer {
     this.#toldReceived = this.#received
-    return encodePacket({ type, owner: this.#owner, offset, acknowledged: this.#received, data })
+    return encodePacket({ type, owner, offset, acknowledged: this.#received, data })
   }
 }

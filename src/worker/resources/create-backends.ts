@@ -81,11 +81,12 @@ async function createEmbedded(
 
 async function createCustomBackend(
   definition: BackendDefinition,
-  { runConfig }: ResolvedConfig,
+  config: ResolvedConfig,
   { owner, onProgress }: CreateBackendsOptions,
 ): Promise<Backends> {
   const { name, notice = 'code runs in a custom backend' } = definition
-  const backend = await definition.create({ namespace: owner, limits: runConfig.limits, onProgress })
+  const { limits } = config.runConfig
+  const backend = await definition.create({ namespace: owner, limits, language: preparedLanguage(config), onProgress })
   if (backend.name !== name) {
     await backend.close()
     throw new PtcError('CONFIG_INVALID', `the backend ${name} calls itself ${backend.name}`)
@@ -108,10 +109,16 @@ async function createCustomBackend(
   return { backends: [backend], docker: undefined, notice: `sandbox: ${name}; ${notice}` }
 }
 
+/** The language of idle sandboxes. */
+function preparedLanguage({ language, environment }: ResolvedConfig): string {
+  return environment ? withEnvironment(language) : language
+}
+
 async function createDocker(
-  { sandbox, runConfig, language, environment }: ResolvedConfig,
+  config: ResolvedConfig,
   { owner, warm, onProgress }: CreateBackendsOptions,
 ): Promise<DockerBackend | undefined> {
+  const { sandbox, runConfig } = config
   const { image, packages, agentImages } = sandbox
   const { runtime } = sandbox.docker
   const docker = createDockerBackend({
@@ -119,7 +126,7 @@ async function createDocker(
     warm: sandbox.warm ?? warm,
     namespace: owner,
     limits: runConfig.limits,
-    language: environment ? withEnvironment(language) : language,
+    language: preparedLanguage(config),
   })
   try {
     await docker.ensureImage({ onProgress })

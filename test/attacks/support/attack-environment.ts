@@ -32,6 +32,12 @@ interface AttackEnvironmentOptions extends TestEnvironmentOptions {
   readonly language?: string
 }
 
+/** Starts the environment of a set of rows, which several kinds of sandboxes have. */
+export type StartAttacks = (options?: AttackEnvironmentOptions) => Promise<AttackEnvironment>
+
+/** What a row may depend on: a container with the settings of durable-ptc, or a pod with those of its cluster. */
+export type AttackedSandbox = 'container' | 'pod'
+
 /**
  * A test environment for hostile programs, with a secret in the worker's environment and in a file of the host.
  * Invariants after each attack: (1) the worker works, (2) the next session is clean, (3) no container is left, (4) the

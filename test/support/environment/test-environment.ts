@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ContainerInfo } from 'dockerode'
 import type { Client, WorkflowHandle, WorkflowOptions } from '@temporalio/client'
-import { inject, onTestFinished } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
+import { defined } from '../../../src/common/defined.js'
 import { toolLimitId } from '../../../src/common/names.js'
 import type { AgentInput, AgentResult, ProgramInput, ProgramResult } from '../../../src/common/run/runs.js'
 import { createPtcClient, type PtcClient } from '../../../src/client/index.js'
@@ -11,6 +12,7 @@ import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
 import type { Tool } from '../../../src/index.js'
 import type { ScriptedMessagesApi } from '../../../src/testing/index.js'
 import type { PtcConfig } from '../../../src/config/define-config.js'
+import type { KubernetesOptions } from '../../../src/sandbox/kubernetes/options.js'
 import type { StoreOption } from '../../../src/values/option.js'
 import { type Backend, defaultBackend } from './backends.js'
 import { containersOf, killContainersOf, removeContainersOf } from './containers.js'
@@ -29,6 +31,9 @@ import { InProcessWorkers, type InProcessWorkerOptions } from './in-process-work
 import type { WorkerProcessOptions } from './worker-process.js'
 import { WorkerProcesses, type WorkerProcessStart } from './worker-processes.js'
 import { uniqueName } from '../temporal/shared-server.js'
+
+/** The names of the pods of a run, those that are being removed included. */
+type PodsOf = (workflowId: string) => Promise<readonly string[]>
 
 interface CommonOptions extends ServiceOptions {
   /** Registers the function that ends the environment; default: at the end of the test. */
@@ -63,7 +68,9 @@ export interface TestEnvironmentOptions
     > {
   readonly tools?: readonly Pick<Tool, 'name'>[]
   /** Default: Docker when the machine has a daemon. */
-  readonly backend?: Backend
+  readonly backend?: Backend | 'kubernetes'
+  /** The pods of the sandboxes, for `backend: 'kubernetes'`, and those that are left of a run. */
+  readonly pods?: { readonly options: KubernetesOptions; readonly of: PodsOf }
   /** An OCI runtime of the daemon; default: its own. */
   readonly runtime?: string
   /** The workers that are started with the environment; default: one. */
@@ -96,15 +103,17 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   readonly taskQueue: string
   readonly workers: Workers
   readonly #store: StoreOption | undefined
+  readonly #podsOf: PodsOf | undefined
   readonly #runs: WorkflowHandle[] = []
 
-  private constructor({ client, api, taskQueue, store, stream }: Services, workers: Workers) {
+  private constructor({ client, api, taskQueue, store, stream }: Services, workers: Workers, podsOf?: PodsOf) {
     this.client = client
     this.api = api
     this.ptc = createPtcClient({ client, taskQueue, ...(stream && { stream }) })
     this.taskQueue = taskQueue
     this.workers = workers
     this.#store = store
+    this.#podsOf = podsOf
   }
 
   /** Starts an environment with workers in this process. */
@@ -123,7 +132,8 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       files: options.files,
       model: { name: 'scripted', ...options.model },
       providers: options.providers,
-      sandbox: { backend, docker: { runtime }, warm: 0 }, // a warm interpreter costs more than it saves
+      // A warm interpreter costs more than it saves.
+      sandbox: { backend, docker: { runtime }, warm: 0, ...defined({ kubernetes: options.pods?.options }) },
       ...testConfig({ ...options, timeouts: { heartbeat: '5s', host: '60s', ...options.timeouts } }),
       budget: options.budget,
       checkCode: options.checkCode,
@@ -140,7 +150,7 @@ export class TestEnvironment<Workers = InProcessWorkers> {
       taskQueue: services.taskQueue,
     }
     const workers = new InProcessWorkers(config, services.api.url, options.address)
-    const env = new TestEnvironment(services, workers)
+    const env = new TestEnvironment(services, workers, options.pods?.of)
     onCleanup(async () => {
       await env.#terminateRuns()
       await workers.stop()
@@ -208,6 +218,8 @@ export class TestEnvironment<Workers = InProcessWorkers> {
   async expectCleanEnd(handle: WorkflowHandle): Promise<void> {
     const left = await this.containers(handle)
     if (left.length > 0) throw new Error(`${left.length} containers are left of ${handle.workflowId}`)
+    // The cluster removes a pod later than a worker asks for it.
+    if (this.#podsOf) await expect.poll(() => this.#podsOf?.(handle.workflowId)).toEqual([])
     const chain = await expectReplays(this.client, handle)
     const unnamed = chain.flatMap(({ events }) => events).filter(isTimerWithoutSummary)
     if (unnamed.length > 0) throw new Error(`${unnamed.length} timers of ${handle.workflowId} have no summary`)

@@ -2,18 +2,20 @@
 # A Kubernetes with one node on this machine, for tests. It shares nothing with a Docker daemon: containerd is its own.
 #
 #   cluster.sh up FOLDER BINARY PAUSE      prints the path of the kubeconfig of an administrator
+#   cluster.sh start FOLDER PROGRAM        starts a program of the cluster that was killed, and waits until it answers
 #   cluster.sh down FOLDER
 #
 # Needs root, and Debian's packages containerd, runc, containernetworking-plugins, iproute2, openssl and kubectl.
-# Everything listens on 127.0.0.1. Pods have an address on a bridge without a route: they reach nothing.
+# Everything listens on free ports of 127.0.0.1. Pods have an address on a bridge without a route: they reach nothing.
 set -euo pipefail
 
 folder=$2
 ctr=(ctr --address "$folder/containerd.sock" --namespace k8s.io)
-bridge=ptck8s0
-# Ports of etcd (two), API server, kubelet, controllers, scheduler.
-etcd=12379 peer=12380 api=16443 kubelet=11250 controllers=11257 scheduler=11259
-changed_sysctls=(vm.overcommit_memory kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys kernel.keys.root_maxbytes)
+# What a cluster has for itself, so that several run side by side: a bridge, a network, a folder of cgroups, ports.
+# shellcheck disable=SC1091
+if [ -f "$folder/own" ]; then source "$folder/own"; fi
+changed_sysctls=(vm.overcommit_memory kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys
+  kernel.keys.root_maxbytes net.ipv4.ip_forward)
 
 wait_for() {
   local seconds=$1
@@ -30,7 +32,7 @@ as_admin() { kubectl --kubeconfig "$folder/pki/admin.kubeconfig" "$@"; }
 start() {
   local name=$1
   shift
-  setsid "$@" >"$folder/log/$name" 2>&1 </dev/null &
+  setsid "$@" >>"$folder/log/$name" 2>&1 </dev/null &
   echo $! >"$folder/pid/$name"
 }
 
@@ -69,10 +71,38 @@ make_keys() {
   for name in admin node controllers scheduler; do kubeconfig "$name"; done
 }
 
+# Chooses what the cluster has for itself.
+choose_own() {
+  python3 - >"$folder/own" <<'PYTHON'
+import os, socket
+
+names = ("etcd", "peer", "api", "kubelet", "controllers", "scheduler")
+# All are open at the same time, so that they differ.
+opened = [socket.socket() for _ in names]
+for each in opened:
+    each.bind(("127.0.0.1", 0))
+print(*(f"{name}={each.getsockname()[1]}" for name, each in zip(names, opened)))
+number = os.urandom(3).hex()
+print(f"bridge=ptc{number} cgroup=ptc{number} network=10.{128 + os.urandom(1)[0] % 96}.{os.urandom(1)[0]}.0/24")
+PYTHON
+  # shellcheck disable=SC1091
+  source "$folder/own"
+  local hierarchy
+  for hierarchy in $(cgroup_hierarchies); do mkdir -p "$hierarchy/$cgroup"; done
+  # Without processors and memory of its own, a group takes no process.
+  if [ -d "/sys/fs/cgroup/cpuset/$cgroup" ]; then
+    cat /sys/fs/cgroup/cpuset/cpuset.cpus >"/sys/fs/cgroup/cpuset/$cgroup/cpuset.cpus"
+    cat /sys/fs/cgroup/cpuset/cpuset.mems >"/sys/fs/cgroup/cpuset/$cgroup/cpuset.mems"
+  fi
+}
+
+# The folders of the hierarchies of cgroup v1, or the one of cgroup v2.
+cgroup_hierarchies() { awk '$3 == "cgroup" || ($3 == "cgroup2" && $2 == "/sys/fs/cgroup") {print $2}' /proc/mounts; }
+
 write_configuration() {
   cat >"$folder/cni/10-none.conflist" <<JSON
 {"cniVersion": "0.4.0", "name": "none", "plugins": [{"type": "bridge", "bridge": "$bridge", "isGateway": false, "ipMasq": false,
-  "ipam": {"type": "host-local", "dataDir": "$folder/cni-addresses", "ranges": [[{"subnet": "10.244.77.0/24"}]]}}]}
+  "ipam": {"type": "host-local", "dataDir": "$folder/cni-addresses", "ranges": [[{"subnet": "$network"}]]}}]}
 JSON
   # Tests add plugins.
   mkdir -p "$folder/cni-bin"
@@ -111,6 +141,7 @@ authorization: {mode: AlwaysAllow}
 tlsCertFile: $folder/pki/node.crt
 tlsPrivateKeyFile: $folder/pki/node.key
 cgroupDriver: cgroupfs
+cgroupRoot: /$cgroup
 failCgroupV1: false
 failSwapOn: false
 containerRuntimeEndpoint: unix://$folder/containerd.sock
@@ -157,42 +188,85 @@ is_node_ready() {
   [ "$(as_admin get node localhost -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]
 }
 
+# The programs of the cluster. Each may be killed and started again.
+start_program() {
+  local binary pki=$folder/pki
+  binary=$(cat "$folder/binary")
+  case $1 in
+    etcd)
+      start etcd "$binary" etcd --data-dir "$folder/etcd" --unsafe-no-fsync \
+        --listen-client-urls http://127.0.0.1:$etcd --advertise-client-urls http://127.0.0.1:$etcd \
+        --listen-peer-urls http://127.0.0.1:$peer --initial-advertise-peer-urls http://127.0.0.1:$peer \
+        --initial-cluster default=http://127.0.0.1:$peer
+      ;;
+    containerd) start containerd containerd --config "$folder/containerd.toml" ;;
+    api)
+      start api "$binary" kube-apiserver --etcd-servers=http://127.0.0.1:$etcd --bind-address=127.0.0.1 \
+        --advertise-address=192.0.2.2 --secure-port=$api --endpoint-reconciler-type=none \
+        --tls-cert-file="$pki/api.crt" --tls-private-key-file="$pki/api.key" --client-ca-file="$pki/ca.crt" \
+        --kubelet-certificate-authority="$pki/ca.crt" --kubelet-client-certificate="$pki/api-client.crt" \
+        --kubelet-client-key="$pki/api-client.key" --kubelet-preferred-address-types=Hostname,InternalIP \
+        --service-account-key-file="$pki/accounts.pub" --service-account-signing-key-file="$pki/accounts.key" \
+        --service-account-issuer=https://kubernetes.default.svc --service-cluster-ip-range=10.96.0.0/16 \
+        --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction
+      ;;
+    controllers)
+      start controllers "$binary" kube-controller-manager --kubeconfig="$pki/controllers.kubeconfig" \
+        --authentication-kubeconfig="$pki/controllers.kubeconfig" \
+        --authorization-kubeconfig="$pki/controllers.kubeconfig" \
+        --service-account-private-key-file="$pki/accounts.key" --root-ca-file="$pki/ca.crt" \
+        --use-service-account-credentials --leader-elect=false --bind-address=127.0.0.1 --secure-port=$controllers
+      ;;
+    scheduler)
+      start scheduler "$binary" kube-scheduler --kubeconfig="$pki/scheduler.kubeconfig" \
+        --authentication-kubeconfig="$pki/scheduler.kubeconfig" \
+        --authorization-kubeconfig="$pki/scheduler.kubeconfig" \
+        --leader-elect=false --bind-address=127.0.0.1 --secure-port=$scheduler
+      ;;
+    kubelet)
+      start kubelet "$binary" kubelet --config="$folder/kubelet.yaml" --kubeconfig="$pki/node.kubeconfig" \
+        --root-dir="$folder/kubelet" --cert-dir="$folder/kubelet/pki" --hostname-override=localhost
+      ;;
+    *) return 2 ;;
+  esac
+}
+
+is_port_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+await_program() {
+  case $1 in
+    etcd) wait_for 60 is_port_open $etcd ;;
+    containerd) wait_for 60 "${ctr[@]}" version ;;
+    api) wait_for 60 as_admin get --raw /readyz ;;
+    controllers) wait_for 60 is_port_open $controllers ;;
+    scheduler) wait_for 60 is_port_open $scheduler ;;
+    kubelet) wait_for 60 is_port_open $kubelet && wait_for 60 is_node_ready ;;
+  esac
+}
+
 up() {
   local binary=$1 pause=$2
-  ! ip link show $bridge >/dev/null 2>&1 || { echo "another cluster for tests runs: it has $bridge" >&2; return 1; }
   mkdir -p "$folder"/{pki,etcd,log,pid,kubelet,cni,containerd}
   sysctl -e "${changed_sysctls[@]}" >"$folder/sysctls"
+  choose_own
   (make_keys) >"$folder/log/keys" 2>&1
   write_configuration
-  local pki=$folder/pki
-  start etcd "$binary" etcd --data-dir "$folder/etcd" --unsafe-no-fsync \
-    --listen-client-urls http://127.0.0.1:$etcd --advertise-client-urls http://127.0.0.1:$etcd \
-    --listen-peer-urls http://127.0.0.1:$peer --initial-advertise-peer-urls http://127.0.0.1:$peer \
-    --initial-cluster default=http://127.0.0.1:$peer
-  start containerd containerd --config "$folder/containerd.toml"
-  start api "$binary" kube-apiserver --etcd-servers=http://127.0.0.1:$etcd --bind-address=127.0.0.1 \
-    --advertise-address=192.0.2.2 --secure-port=$api --endpoint-reconciler-type=none \
-    --tls-cert-file="$pki/api.crt" --tls-private-key-file="$pki/api.key" --client-ca-file="$pki/ca.crt" \
-    --kubelet-certificate-authority="$pki/ca.crt" --kubelet-client-certificate="$pki/api-client.crt" \
-    --kubelet-client-key="$pki/api-client.key" --kubelet-preferred-address-types=Hostname,InternalIP \
-    --service-account-key-file="$pki/accounts.pub" --service-account-signing-key-file="$pki/accounts.key" \
-    --service-account-issuer=https://kubernetes.default.svc --service-cluster-ip-range=10.96.0.0/16 \
-    --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction
-  wait_for 60 as_admin get --raw /readyz
-  start controllers "$binary" kube-controller-manager --kubeconfig="$pki/controllers.kubeconfig" \
-    --authentication-kubeconfig="$pki/controllers.kubeconfig" --authorization-kubeconfig="$pki/controllers.kubeconfig" \
-    --service-account-private-key-file="$pki/accounts.key" --root-ca-file="$pki/ca.crt" \
-    --use-service-account-credentials --leader-elect=false --bind-address=127.0.0.1 --secure-port=$controllers
-  start scheduler "$binary" kube-scheduler --kubeconfig="$pki/scheduler.kubeconfig" \
-    --authentication-kubeconfig="$pki/scheduler.kubeconfig" --authorization-kubeconfig="$pki/scheduler.kubeconfig" \
-    --leader-elect=false --bind-address=127.0.0.1 --secure-port=$scheduler
-  wait_for 30 "${ctr[@]}" version
+  echo "$binary" >"$folder/binary"
+  mkdir -p "$folder/kubelet/seccomp"
+  cp "$(dirname "${BASH_SOURCE[0]}")/../../../runner/image/seccomp.json" "$folder/kubelet/seccomp/durable-ptc.json"
+  start_program etcd
+  start_program containerd
+  start_program api
+  # The others give up when the API server does not answer in time.
+  await_program api
+  start_program controllers
+  start_program scheduler
+  await_program containerd
   import_pause "$pause" >"$folder/log/images"
-  start kubelet "$binary" kubelet --config="$folder/kubelet.yaml" --kubeconfig="$pki/node.kubeconfig" \
-    --root-dir="$folder/kubelet" --cert-dir="$folder/kubelet/pki" --hostname-override=localhost
-  wait_for 60 is_node_ready
+  start_program kubelet
+  await_program kubelet
   wait_for 30 as_admin get serviceaccount default
-  echo "$pki/admin.kubeconfig"
+  echo "$folder/pki/admin.kubeconfig"
 }
 
 end() {
@@ -221,12 +295,14 @@ down() {
   end api etcd containerd
   local mount namespace
   awk -v folder="$folder/" 'index($2, folder) == 1 {print $2}' /proc/mounts | sort -r | while read -r mount; do umount -l "$mount"; done
-  ip link delete $bridge 2>/dev/null
+  # The network namespaces of its pods that are left have an address of its network.
   for namespace in $(ip netns list 2>/dev/null | awk '/^cni-/ {print $1}'); do
+    ip -netns "$namespace" -brief address | grep -qF " ${network%0/24}" || continue
     ip netns pids "$namespace" | grep -q . || ip netns delete "$namespace"
   done
-  for container in /sys/fs/cgroup/*/kubepods /sys/fs/cgroup/kubepods /sys/fs/cgroup/*/k8s.io /sys/fs/cgroup/k8s.io; do
-    [ -d "$container" ] && find "$container" -depth -type d -exec rmdir {} + 2>/dev/null
+  ip link delete "$bridge" 2>/dev/null
+  for container in $(cgroup_hierarchies); do
+    [ -d "$container/$cgroup" ] && find "$container/$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null
   done
   # Of pods that reach this machine: see routed-namespace.sh.
   ip link delete "${bridge}r" 2>/dev/null
@@ -236,6 +312,10 @@ down() {
 
 case $1 in
   up) up "$3" "$4" ;;
+  start)
+    start_program "$3"
+    await_program "$3"
+    ;;
   down) down ;;
   *) exit 2 ;;
 esac

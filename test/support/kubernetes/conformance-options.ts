@@ -9,7 +9,9 @@ export function kubernetesConformance(makeBackend: ConformanceOptions['makeBacke
     supportsInterrupt: true,
     supportsProcesses: true,
     providesIsolation: true,
+    supportsFiles: true,
     supportsRunFiles: true,
     supportsNetwork: true,
+    supportsContents: true,
   }
 }

@@ -4,8 +4,9 @@ import type { SandboxBackend } from '../../../src/sandbox/backend.js'
 import { createKubernetesBackend, type KubernetesBackendOptions } from '../../../src/sandbox/kubernetes/backend.js'
 import { defaultLimits } from '../../../src/common/run/limits.js'
 import { describeDependency } from '../docker/describe-dependency.js'
-import { requirementOf } from '../setup/optional-dependency.js'
+import { printProgress, requirementOf } from '../setup/optional-dependency.js'
 import { builtClusterBinaries } from './cluster-binaries.js'
+import type { ClusterOfRuns } from './describe-pods-of-runs.js'
 import { OneNodeCluster, sandboxNamespace } from './one-node-cluster.js'
 
 const variable = 'PTC_TEST_KUBERNETES'
@@ -17,6 +18,8 @@ const variable = 'PTC_TEST_KUBERNETES'
  */
 export async function describeKubernetes(name: string, tests: (cluster: () => OneNodeCluster) => void): Promise<void> {
   const missing = await missingRequirement()
+  if (missing !== undefined)
+    printProgress(`SKIPPED: ${name}, on a real cluster: there is ${missing} (${variable}=required builds it, once)`)
   describeDependency(variable, name, missing, () => {
     let cluster: OneNodeCluster | undefined
     const previous = process.env['KUBECONFIG']
@@ -41,7 +44,17 @@ async function missingRequirement(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'no Linux'
   if (process.getuid?.() !== 0) return 'no root to start a cluster'
   if (inject('docker') !== 'available') return 'no Docker daemon with the sandbox image'
-  for (const command of ['kubectl', 'containerd', 'ctr', 'runc', 'openssl', 'ip', 'go', '/usr/lib/cni/bridge']) {
+  for (const command of [
+    'kubectl',
+    'containerd',
+    'ctr',
+    'runc',
+    'openssl',
+    'ip',
+    'flock',
+    'go',
+    '/usr/lib/cni/bridge',
+  ]) {
     try {
       execFileSync('which', [command], { stdio: 'ignore' })
     } catch {
@@ -50,6 +63,16 @@ async function missingRequirement(): Promise<string | undefined> {
   }
   const isBuilt = (await builtClusterBinaries()) !== undefined
   return isBuilt || requirementOf(variable) === 'required' ? undefined : 'no built Kubernetes in the cache'
+}
+
+/** The cluster for {@link describePodsOfRuns}. */
+export function clusterOfRuns(cluster: OneNodeCluster): ClusterOfRuns {
+  return {
+    options: { namespace: sandboxNamespace, image: cluster.image },
+    kubeconfig: cluster.workerKubeconfig,
+    pods: () => cluster.sessionPods(),
+    deletePod: (name) => cluster.deletePod(name),
+  }
 }
 
 /** A backend as that of a worker. */

@@ -1,13 +1,13 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import type { V1Pod, V1PodStatus } from '@kubernetes/client-node'
+import type { V1Container, V1Pod, V1PodStatus } from '@kubernetes/client-node'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { installFolder } from '../../../src/languages/index.js'
 import { runnerDirectory } from '../../../src/sandbox/runner-directory.js'
@@ -76,10 +76,11 @@ export class FakeCluster {
     return join(this.folder, 'config')
   }
 
-  writeConfig(server = this.url): void {
+  /** @param user its credentials in the kubeconfig */
+  writeConfig(server = this.url, user: object = { token: 'token' }): void {
     const config = {
       clusters: [{ name: 'fake', cluster: { server, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'fake', user: { token: 'token' } }],
+      users: [{ name: 'fake', user }],
       contexts: [{ name: 'fake', context: { cluster: 'fake', user: 'fake' } }],
       'current-context': 'fake',
     }
@@ -100,7 +101,15 @@ export class FakeCluster {
   }
 
   get sessionPods(): readonly string[] {
-    return [...this.pods.keys()].filter((name) => !name.startsWith('ptc-probe-'))
+    return [...this.pods.values()].flatMap(({ pod: { metadata } }) =>
+      metadata?.name !== undefined && metadata.labels?.['ptc.kind'] === 'session' ? [metadata.name] : [],
+    )
+  }
+
+  /** Workers keep what an image has, by its id. */
+  get #imageId(): string {
+    const { image, runnerDigest = '' } = this.#options
+    return image ?? `sha256:${runnerDigest}`
   }
 
   async stop(): Promise<void> {
@@ -162,11 +171,21 @@ export class FakeCluster {
 
   #run(entry: FakePod): void {
     const { pod } = entry
+    if (pod.spec?.schedulingGates !== undefined) return void (pod.status = { phase: 'Pending' })
     const isProbe = pod.spec?.containers[0]?.command?.includes('--probe') === true
     const { image, runnerDigest } = this.#options
     if (isProbe && image === undefined)
       return this.#end(entry, 0, JSON.stringify({ ...goodReport, runner: runnerDigest, ...this.report }))
-    const process = image === undefined ? spawnProcess(pod, this.folder) : spawnContainer(pod, image, this.folder)
+    this.#runContainer(entry, [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])])
+  }
+
+  /** Runs the first of these containers, and the others after it. */
+  #runContainer(entry: FakePod, [container, ...later]: readonly V1Container[]): void {
+    if (container === undefined) return
+    const { pod } = entry
+    const { image } = this.#options
+    const process =
+      image === undefined ? spawnProcess(container, this.folder) : spawnContainer(pod, container, image, this.folder)
     entry.process = process
     process.stdin.on('error', () => undefined)
     process.stderr.resume()
@@ -175,12 +194,22 @@ export class FakeCluster {
     })
     process.once('exit', (code, signal) => {
       for (const socket of entry.sockets) socket.close(1000)
+      if (code === 0 && later.length > 0) {
+        this.#runContainer(entry, later)
+        return this.#notify('MODIFIED', pod)
+      }
       // A cluster knows the end later than the connections.
       const log = terminationLog(pod, this.folder)
       const message = existsSync(log) ? readFileSync(log, 'utf8') : undefined
       setTimeout(() => this.#end(entry, code ?? (signal === 'SIGKILL' ? 137 : 143), message), 50)
     })
-    pod.status = { phase: 'Running', containerStatuses: [statusOf({ running: {} })] }
+    const running = [statusOf(this.#imageId, { running: {} })]
+    const initializing = {
+      initContainerStatuses: running,
+      containerStatuses: [statusOf('', { waiting: { reason: 'PodInitializing' } })],
+    }
+    pod.status =
+      later.length > 0 ? { phase: 'Pending', ...initializing } : { phase: 'Running', containerStatuses: running }
   }
 
   #end(entry: FakePod, exitCode: number, message?: string): void {
@@ -192,7 +221,7 @@ export class FakeCluster {
       ...(message && { message }),
       ...(reason && { reason }),
     }
-    const ended = { phase: 'Failed', containerStatuses: [statusOf({ terminated })] }
+    const ended = { phase: 'Failed', containerStatuses: [statusOf(this.#imageId, { terminated })] }
     pod.status = Object.assign({}, pod.status, ended)
     if (this.pods.get(pod.metadata?.name ?? '') === entry) this.#notify('MODIFIED', pod)
   }
@@ -247,27 +276,37 @@ export class FakeCluster {
   }
 }
 
-function spawnProcess(pod: V1Pod, folder: string): ChildProcessWithoutNullStreams {
-  const container = pod.spec?.containers[0]
+function spawnProcess(container: V1Container, folder: string): ChildProcessWithoutNullStreams {
   const runners = `${runnerDirectory.replace(/\/$/, '')}/`
-  const command = (container?.command ?? []).map((text) => text.replaceAll(`${installFolder}/`, runners))
-  const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]))
-  const limit = `--data=${container?.resources?.limits?.['memory'] ?? ''}`
+  const command = (container.command ?? []).map((text) => text.replaceAll(`${installFolder}/`, runners))
+  const env = Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value]))
+  const limit = `--data=${container.resources?.limits?.['memory'] ?? ''}`
   return spawn('prlimit', [limit, ...command], { cwd: folder, env: { ...env, KUBERNETES_SERVICE_HOST: '10.0.0.1' } })
 }
 
 /** The settings of the pod, as options of Docker. */
-function spawnContainer(pod: V1Pod, image: string, folder: string): ChildProcessWithoutNullStreams {
-  const [container] = pod.spec?.containers ?? []
+function spawnContainer(
+  pod: V1Pod,
+  container: V1Container,
+  image: string,
+  folder: string,
+): ChildProcessWithoutNullStreams {
   const { runAsUser, runAsGroup } = pod.spec?.securityContext ?? {}
-  const { memory = '', cpu = '' } = container?.resources?.limits ?? {}
+  const { memory = '', cpu = '' } = container.resources?.limits ?? {}
   writeFileSync(terminationLog(pod, folder), '')
   chmodSync(terminationLog(pod, folder), 0o666)
-  const mounts = (container?.volumeMounts ?? []).map(({ name, mountPath, readOnly }) => {
+  const mounts = (container.volumeMounts ?? []).map(({ name, mountPath, readOnly }) => {
+    if (name === 'files') {
+      // Both containers of the pod have it.
+      const shared = join(folder, `${pod.metadata?.uid}.files`)
+      mkdirSync(shared, { recursive: true })
+      chmodSync(shared, 0o777)
+      return `--volume=${shared}:${mountPath}${readOnly === true ? ':ro' : ''}`
+    }
     const size = pod.spec?.volumes?.find((volume) => volume.name === name)?.emptyDir?.sizeLimit
     return `--tmpfs=${mountPath}:rw,exec,mode=777,size=${size}${readOnly === true ? ',ro' : ''}`
   })
-  const env = (container?.env ?? []).map(({ name, value = '' }) => `--env=${name}=${value.replaceAll('$$', '$')}`)
+  const env = (container.env ?? []).map(({ name, value = '' }) => `--env=${name}=${value.replaceAll('$$', '$')}`)
   return spawn('docker', [
     'run',
     '--interactive',
@@ -282,13 +321,13 @@ function spawnContainer(pod: V1Pod, image: string, folder: string): ChildProcess
     `--memory-swap=${memory}`,
     `--cpus=${cpu}`,
     `--hostname=${pod.spec?.hostname}`,
-    `--workdir=${container?.workingDir}`,
+    `--workdir=${container.workingDir}`,
     `--volume=${terminationLog(pod, folder)}:/dev/termination-log`,
     '--entrypoint=',
     ...mounts,
     ...env,
     image,
-    ...(container?.command ?? []).map((text) => text.replaceAll('$$', '$')),
+    ...(container.command ?? []).map((text) => text.replaceAll('$$', '$')),
   ])
 }
 
@@ -317,8 +356,8 @@ const goodReport = {
   hasToken: false,
 }
 
-function statusOf(state: NonNullable<NonNullable<V1PodStatus['containerStatuses']>[number]['state']>) {
-  return { name: 'sandbox', image: 'image', imageID: 'sha256:1', ready: true, restartCount: 0, state }
+function statusOf(imageID: string, state: NonNullable<NonNullable<V1PodStatus['containerStatuses']>[number]['state']>) {
+  return { name: 'sandbox', image: 'image', imageID, ready: true, restartCount: 0, state }
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {

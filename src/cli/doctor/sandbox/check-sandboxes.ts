@@ -1,4 +1,5 @@
 import { defined } from '../../../common/defined.js'
+import { defaultLanguageName } from '../../../common/names.js'
 import { defaultLimits } from '../../../common/run/limits.js'
 import type { BackendChoice } from '../../../common/run/run-config.js'
 import type { BackendCheck, SandboxBackend } from '../../../sandbox/backend.js'
@@ -19,7 +20,12 @@ export async function checkSandboxes(config: Pick<ResolvedConfig, 'sandbox'> | u
     inspectBackend('Embedded sandbox', () => createWasmBackend({ warm: 0, wheels })),
     definition &&
       inspectBackend(`Sandbox ${definition.name}`, () =>
-        definition.create({ namespace: 'doctor', limits: defaultLimits, onProgress: () => undefined }),
+        definition.create({
+          namespace: 'doctor',
+          limits: defaultLimits,
+          language: defaultLanguageName,
+          onProgress: () => undefined,
+        }),
       ),
   ])
   const wanted = config?.sandbox.backend ?? 'auto'

@@ -16,6 +16,13 @@ export async function checkWarmPool(
     if (warm === 0) return ok(name, 'off (sandbox.warm is 0): every session starts its own interpreter')
     return ok(name, `each worker keeps ${pluralize(warm ?? 1, 'interpreter')} started (sandbox.warm)`)
   }
+  if (backend === 'kubernetes')
+    return ok(
+      name,
+      warm === undefined || warm === 0
+        ? 'off (sandbox.warm): every session starts its own pod'
+        : `each worker keeps ${pluralize(warm, 'pod')} started (sandbox.warm)`,
+    )
   if (backend !== 'auto' && backend !== 'docker')
     return ok(name, `not used: sandbox ${backend} manages its own sandboxes`)
   const configured = describePoolSize(warm)

@@ -1,7 +1,7 @@
 import type { ClientOptions, RawData, WebSocket } from 'ws'
 import { PtcError } from '../../../common/errors.js'
 import type { Handlers, Transport } from '../../resumable/index.js'
-import { containerName } from '../pod/pod-spec.js'
+import type { ContainerName } from '../pod/pod-spec.js'
 import type { Cluster } from './cluster.js'
 import { clusterError } from './cluster-error.js'
 
@@ -22,13 +22,13 @@ const pingMs = 20_000
 const maximumBufferedBytes = 16 << 20
 
 /**
- * Attaches to the process of a pod. Bytes are lost at the begin and at the end of a connection; `resumable` mends that.
+ * Attaches to the process of a container. Bytes are lost at the begin and at the end of a connection; `resumable` mends that.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_BACKEND_DOWN; the reason of the signal
  */
 export async function attachTo(
   cluster: Cluster,
-  pod: string,
+  { pod, container }: { readonly pod: string; readonly container: ContainerName },
   { onBytes, onClose }: Handlers,
   signal: AbortSignal,
 ): Promise<Transport> {
@@ -36,7 +36,7 @@ export async function attachTo(
   const options: ClientOptions = { handshakeTimeout: openTimeoutMs, perMessageDeflate: false }
   // Certificates, tokens, also those of programs that the kubeconfig names.
   await cluster.config.applyToHTTPSOptions(options)
-  const query = new URLSearchParams({ container: containerName, stdin: 'true', stdout: 'true', stderr: 'false' })
+  const query = new URLSearchParams({ container, stdin: 'true', stdout: 'true', stderr: 'false' })
   const address = cluster.server.replace(/^http/, 'ws').replace(/\/$/, '')
   const url = `${address}/api/v1/namespaces/${cluster.namespace}/pods/${pod}/attach?${query.toString()}`
   const socket = new WebSocket(url, protocols, options)

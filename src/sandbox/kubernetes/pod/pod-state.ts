@@ -7,11 +7,22 @@ import { quoteUntrusted, sigkillExitCode } from '../../sandbox-end.js'
 /** What a pod of a sandbox is to a worker. */
 export type PodState =
   /** It is not there, or is being removed. */
-  | { readonly type: 'gone' }
+  | { readonly type: 'gone'; readonly reason: string }
   /** `problem`: it can't start as it is; `SANDBOX_UNAVAILABLE` may become better by itself. */
   | { readonly type: 'starting'; readonly problem: StartProblem | undefined }
-  | { readonly type: 'running'; readonly image: string; readonly node: string }
-  | { readonly type: 'ended'; readonly end: SandboxEnd; readonly message: string; readonly endedAt: Date | undefined }
+  /** Its first container waits for the files of the session. */
+  | { readonly type: 'receiving'; readonly uid: string }
+  | { readonly type: 'running'; readonly uid: string; readonly image: string; readonly node: string }
+  | {
+      readonly type: 'ended'
+      readonly end: SandboxEnd
+      readonly image: string
+      readonly message: string
+      readonly endedAt: Date | undefined
+    }
+
+/** Of a pod that is not there. */
+export const goneState = { type: 'gone', reason: 'it was deleted' } as const satisfies PodState
 
 export interface StartProblem {
   readonly code: 'SANDBOX_IMAGE_MISSING' | 'SANDBOX_UNAVAILABLE'
@@ -25,35 +36,51 @@ const imageReasons = ['ErrImagePull', 'ImagePullBackOff', 'ErrImageNeverPull', '
 const startReasons = ['CreateContainerError', 'CreateContainerConfigError', 'RunContainerError', 'CrashLoopBackOff']
 
 export function readPodState(pod: V1Pod | undefined): PodState {
-  if (pod === undefined || pod.metadata?.deletionTimestamp !== undefined) return { type: 'gone' }
+  if (pod === undefined) return goneState
   const { status } = pod
+  if (pod.metadata?.deletionTimestamp !== undefined) {
+    // Evicted by a drain, preempted, on a lost node.
+    const disruption = status?.conditions?.find(
+      ({ type, status: value }) => type === 'DisruptionTarget' && value === 'True',
+    )
+    return { type: 'gone', reason: quoteUntrusted(disruption?.reason ?? 'it was deleted') }
+  }
   const container = status?.containerStatuses?.[0]
   const terminated = container?.state?.terminated
   if (terminated || status?.phase === 'Failed' || status?.phase === 'Succeeded') return ended(pod, terminated)
-  if (container?.state?.running) return { type: 'running', image: container.imageID, node: pod.spec?.nodeName ?? '' }
+  const uid = pod.metadata?.uid ?? ''
+  if (status?.initContainerStatuses?.[0]?.state?.running) return { type: 'receiving', uid }
+  if (container?.state?.running) {
+    return { type: 'running', uid, image: container.imageID, node: pod.spec?.nodeName ?? '' }
+  }
   return { type: 'starting', problem: startProblem(pod) }
 }
 
 function ended(pod: V1Pod, terminated: V1ContainerStateTerminated | undefined): PodState {
   const message = terminated?.message ?? ''
   const endedAt = terminated?.finishedAt ?? pod.metadata?.creationTimestamp
+  const image = pod.status?.containerStatuses?.[0]?.imageID ?? ''
   // `Evicted`, `DeadlineExceeded`, `NodeShutdown`, `Preempting` and others: the cluster has ended the pod.
   const { reason, message: detail } = pod.status ?? {}
   if (reason !== undefined) {
     const diagnostics = `[the cluster ended the pod: ${reason}${detail === undefined ? '' : `, ${quoteUntrusted(detail)}`}]`
-    return { type: 'ended', end: { reason: 'exited', exitCode: sigkillExitCode, diagnostics }, message, endedAt }
+    const end: SandboxEnd = { reason: 'exited', exitCode: sigkillExitCode, diagnostics }
+    return { type: 'ended', end, image, message, endedAt }
   }
   const code = terminated?.exitCode ?? sigkillExitCode
   if (terminated?.reason === 'OOMKilled' && code === sigkillExitCode) {
     const diagnostics = '[a process of the sandbox used up its memory and was killed]'
-    return { type: 'ended', end: { reason: 'out_of_memory', exitCode: code, diagnostics }, message, endedAt }
+    const end: SandboxEnd = { reason: 'out_of_memory', exitCode: code, diagnostics }
+    return { type: 'ended', end, image, message, endedAt }
   }
   const end: SandboxEnd = { ...readExit(message), exitCode: code }
-  return { type: 'ended', end, message, endedAt }
+  return { type: 'ended', end, image, message, endedAt }
 }
 
 function startProblem({ status, spec }: V1Pod): StartProblem | undefined {
-  const { reason = '', message = '' } = status?.containerStatuses?.[0]?.state?.waiting ?? {}
+  // A first container has its problem in a list of its own; meanwhile the other one waits for it.
+  const { initContainerStatuses: [first] = [], containerStatuses: [container] = [] } = status ?? {}
+  const { reason = '', message = '' } = first?.state?.waiting ?? container?.state?.waiting ?? {}
   const detail = message === '' ? reason : `${reason}: ${quoteUntrusted(message)}`
   if (imageReasons.includes(reason)) {
     const image = spec?.containers[0]?.image ?? ''

@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import type { Limits } from '../../../common/run/limits.js'
-import type { DockerConnection } from '../connection/docker-connection.js'
-import type { ContainerCreateOptions } from '../container/container-create-options.js'
-import type { ContainerFactory } from '../container/container-factory.js'
-import type { DockerEngine } from '../engine/docker-engine.js'
-import { listContainers, namespaceFilter, parseUnixSeconds } from '../container/list-containers.js'
-import { labelKeys } from '../container/sandbox-identity.js'
+import { isDeepStrictEqual } from 'node:util'
+import type { Limits } from '../../common/run/limits.js'
+import type { DockerConnection } from './connection/docker-connection.js'
+import type { ContainerCreateOptions } from './container/container-create-options.js'
+import type { ContainerFactory } from './container/container-factory.js'
+import type { DockerEngine } from './engine/docker-engine.js'
+import { listContainers, namespaceFilter, parseUnixSeconds } from './container/list-containers.js'
+import { containerName, labelKeys } from './container/sandbox-identity.js'
+import type { ClaimOutcome, IdleSandbox, IdleSandboxes } from '../warm-pool.js'
 
-/** A started container without a session. The pool is attached to it, and its runner waits for the first message. */
-export interface IdleContainer {
+interface IdleContainer extends IdleSandbox {
   /** The name until a session claims the container. */
   readonly name: string
   readonly containerId: string
   readonly body: ContainerCreateOptions
   readonly connection: DockerConnection
-  /** A time of `performance.now`. After this time the pool replaces the container, before a reaper removes it. */
-  readonly usableUntil: number
 }
 
 /** The prefix of the names of idle containers. Such a name has no dot, unlike the name of a sandbox. */
@@ -25,11 +24,10 @@ function isIdleContainerName(name: string): boolean {
   return name.startsWith(namePrefix) && !name.includes('.')
 }
 
-export interface IdleContainerOptions {
+interface IdleContainerOptions {
   readonly engine: DockerEngine
   readonly factory: ContainerFactory
   readonly namespace: string
-  readonly pool: string
   readonly limits: Limits
   /** Name of the language of the container. */
   readonly language: string
@@ -44,9 +42,32 @@ export interface IdleContainerOptions {
  */
 const usableFraction = 0.8
 
+/** The containers of a warm pool. A reaper removes those of a dead process after they expire. */
+export function idleContainers(options: IdleContainerOptions): IdleSandboxes<IdleContainer> {
+  const { engine, factory } = options
+  const pool = randomUUID()
+  return {
+    create: () => createIdleContainer(options, pool),
+    async matcherOf(spec) {
+      const wanted = withoutIdentity(await factory.createOptions(spec, {}))
+      return ({ body }) => isDeepStrictEqual(withoutIdentity(body), wanted)
+    },
+    claim: (idle, spec, signal) => claimIdleContainer(engine, idle, containerName(spec), signal),
+    // By its name: a container that was claimed in the meantime has another one.
+    async discard({ name, connection }) {
+      await Promise.all([connection.detach(), engine.remove(name).catch(() => {})])
+    },
+  }
+}
+
+/** Returns the create options without the user id and labels, which differ for each container. */
+function withoutIdentity({ User: _user, Labels: _labels, ...rest }: ContainerCreateOptions): object {
+  return rest
+}
+
 /** @throws PtcError SANDBOX_IMAGE_MISSING, SANDBOX_UNAVAILABLE */
-export async function createIdleContainer(options: IdleContainerOptions): Promise<IdleContainer> {
-  const { engine, factory, namespace, pool, limits, language, maxIdleSeconds, lifetimeSeconds } = options
+async function createIdleContainer(options: IdleContainerOptions, pool: string): Promise<IdleContainer> {
+  const { engine, factory, namespace, limits, language, maxIdleSeconds, lifetimeSeconds } = options
   const suffix = randomUUID()
   const name = `${namePrefix}${suffix}`
   const usableUntil = performance.now() + maxIdleSeconds * 1_000 * usableFraction
@@ -69,20 +90,13 @@ export async function createIdleContainer(options: IdleContainerOptions): Promis
   }
 }
 
-type ClaimOutcome =
-  | 'claimed'
-  /** Another container has the name, because the session already has a sandbox. */
-  | 'exists'
-  /** The idle container is removed, exited or paused. */
-  | 'unusable'
-
 /**
  * Claims an idle container for the sandbox with this name. The rename is the claim: Docker gives a name to only one
  * container, also with several claimants.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE; the reason of `signal`
  */
-export async function claimIdleContainer(
+async function claimIdleContainer(
   engine: DockerEngine,
   { name, containerId }: IdleContainer,
   sandboxContainerName: string,
@@ -98,11 +112,6 @@ export async function claimIdleContainer(
   if (found?.State.Running === true && !found.State.Paused) return 'claimed'
   await engine.remove(containerId)
   return 'unusable'
-}
-
-/** Removes an idle container by its name: a container that was claimed in the meantime has another name. */
-export async function discardIdleContainer(engine: DockerEngine, { name, connection }: IdleContainer): Promise<void> {
-  await Promise.all([connection.detach(), engine.remove(name).catch(() => {})])
 }
 
 /** Counts the running idle containers of all workers on this daemon. @throws PtcError SANDBOX_UNAVAILABLE */

@@ -1,0 +1,47 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { describeDependency } from '../../support/docker/describe-dependency.js'
+import { missingForPrivateDaemon } from '../../support/docker/describe-gvisor.js'
+import { describeRedis } from '../../support/stream/redis-server.js'
+import { postgresTemporalBinaries } from '../../support/temporal/postgres-temporal.js'
+import { faultKinds } from '../support/soak/faults.js'
+import { soakOptions } from '../support/soak/options.js'
+import { soakPage } from '../support/soak/page.js'
+import { describeSoak, type SoakReport } from '../support/soak/report.js'
+import { runSoak } from '../support/soak/soak.js'
+
+const options = soakOptions(process.env)
+/** Reached on failure only. */
+const settleMs = 20 * 60_000
+
+const missing = (await postgresTemporalBinaries) === undefined ? ' (there is no Temporal server for PostgreSQL)' : ''
+describeRedis('soak', () => {
+  const absent = missingForPrivateDaemon(['dockerd', 'ip', 'nsenter'])
+  describeDependency('PTC_TEST_DOCKER', 'a fleet whose parts come and go', absent, () => {
+    it.skipIf(missing !== '')(
+      `F40: hosts, links, workers, Temporal, PostgreSQL and Redis fail: no run is lost, no effect doubled, nothing left${missing}`,
+      async () => {
+        const report = await runSoak(options)
+        writeReport(report)
+        console.error(describeSoak(report))
+        const nothing = { results: [], lost: [], doubled: [], leaked: [], nondeterministic: [], died: [] }
+        expect(report.problems, `seed ${options.seed}`).toEqual(nothing)
+        // A soak without each kind of fault, or in which a kind hits idle parts only, proves nothing.
+        expect(report.spared).toEqual([])
+        const hit = new Set(report.recoveries.map(({ kind }) => kind))
+        for (const kind of faultKinds) expect(hit, `seed ${options.seed}`).toContain(kind)
+      },
+      options.minutes * 60_000 + settleMs,
+    )
+  })
+})
+
+/** Writes the files of a report into the folder that PTC_SOAK_REPORT names, if it names one. */
+function writeReport(report: SoakReport): void {
+  const folder = process.env['PTC_SOAK_REPORT']
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'soak.json'), `${JSON.stringify(report, undefined, 1)}\n`)
+  writeFileSync(join(folder, 'soak.html'), soakPage(report))
+}

@@ -20,18 +20,18 @@ const defaults = {
 }
 
 const options = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' }]))
-let values
+let given
 try {
-  ;({ values } = parseArgs({ options }))
+  given = Object.entries(parseArgs({ options }).values)
 } catch (thrown) {
   stop(thrown.message)
 }
-for (const [name, value] of Object.entries({ ...defaults, ...values })) {
-  if (!(Number(value) > 0)) stop(`--${name} must be a positive number, not ${value}.`)
+const settings = { ...defaults, ...Object.fromEntries(given.map(([name, text]) => [name, Number(text)])) }
+for (const [name, value] of Object.entries(settings)) {
+  if (!(value > 0)) stop(`--${name} must be a positive number.`)
   process.env[`PTC_SOAK_${name.replaceAll('-', '_').toUpperCase()}`] = String(value)
 }
-process.env.PTC_SOAK_ROUNDS = 'Infinity'
-process.env.PTC_SOAK_TIMEOUTS = 'default'
+process.env.PTC_SOAK_FORM = 'long'
 process.env.PTC_SOAK_REPORT = join(root, 'soak')
 
 printCountOnExit()

@@ -188,11 +188,11 @@ export class PrivateDockerDaemon {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
     const exit = once(child, 'exit')
     if (this.#machine) {
-      const [first] = child.pid === undefined ? [] : childrenOf(child.pid)
+      const processes = child.pid === undefined ? [] : childrenOf(child.pid)
       child.kill('SIGKILL')
       await exit
       // The first process of a namespace ends after all others.
-      while (first !== undefined && isAlive(first)) await sleep(20)
+      for (const pid of processes) while (isAlive(pid)) await sleep(20)
       // The folder of a running system is lost with it. The ids of its processes mean others in the next one.
       rmSync(join(this.#root, 'exec'), { recursive: true, force: true })
     } else {

@@ -53,12 +53,12 @@ const { PENDING_ACTIVITY_STATE_STARTED: started } = proto.temporal.api.enums.v1.
 export class FaultInjector {
   readonly #groups: readonly VictimGroup[]
   readonly #seed: number
-  readonly #rounds: number
+  readonly #goOn: boolean
   readonly #inProgress: () => readonly string[]
   readonly #faults: Fault[] = []
 
   /** @param inProgress ids of the runs in progress */
-  constructor(fleet: Fleet, { seed, faultSeconds, rounds }: SoakOptions, inProgress: () => readonly string[]) {
+  constructor(fleet: Fleet, { seed, faultSeconds, faultsGoOn }: SoakOptions, inProgress: () => readonly string[]) {
     const mean = faultSeconds * 1_000
     const downtime = { least: 0, most: 2 * mean }
     this.#groups = [
@@ -66,7 +66,7 @@ export class FaultInjector {
       { victims: serversOf(fleet), times: { interval: { least: 2 * mean, most: 4 * mean }, downtime } },
     ]
     this.#seed = seed
-    this.#rounds = rounds
+    this.#goOn = faultsGoOn
     this.#inProgress = inProgress
   }
 
@@ -74,34 +74,46 @@ export class FaultInjector {
     return this.#faults
   }
 
-  /** Names of the victims that had no fault yet. */
-  get spared(): readonly string[] {
-    const all = this.#groups.flatMap(({ victims }) => Object.keys(victims))
-    return all.filter((name) => !this.#faults.some(({ victim }) => victim === name))
+  /** Kinds of faults that have touched no run yet. */
+  get missing(): readonly FaultKind[] {
+    return faultKinds.filter((kind) => !this.#faults.some((fault) => fault.kind === kind && fault.touched.length > 0))
   }
 
   /** The first faults of the schedules, as text. */
   describeSchedules(): string {
+    const text = ({ victim, afterMs, downMs }: PlannedFault): string => `+${afterMs} ms ${victim} for ${downMs} ms`
     return this.#groups
-      .map((group, index) =>
-        [...this.#schedule(group, index, 1)]
-          .map(({ victim, afterMs, downMs }) => `+${afterMs} ms ${victim} for ${downMs} ms`)
-          .join(', '),
-      )
+      .map(({ victims }, index) => {
+        const schedule = this.#schedule(index)
+        return Object.keys(victims)
+          .map(() => text(schedule.next().value))
+          .join(', ')
+      })
       .join('\n')
   }
 
-  /** Injects faults until the signal is aborted, or all rounds have ended; then everything runs again. */
+  /** Injects faults until the signal is aborted, or there are enough; then everything runs again. */
   async inject(signal: AbortSignal): Promise<void> {
     await Promise.all(
-      this.#groups.map((group, index) => this.#injectInto(group.victims, this.#schedule(group, index), signal)),
+      this.#groups.map(({ victims }, index) =>
+        this.#injectInto(victims, this.#goOn ? this.#schedule(index) : this.#missingOf(index), signal),
+      ),
     )
   }
 
-  *#schedule({ victims, times }: VictimGroup, index: number, rounds = this.#rounds): Generator<PlannedFault> {
-    const names = Object.keys(victims)
-    const schedule = faultSchedule(names, this.#seed + index, times)
-    for (let left = rounds * names.length; left > 0; left -= 1) yield schedule.next().value
+  #schedule(index: number): Generator<PlannedFault, never, undefined> {
+    const { victims = {}, times } = this.#groups[index] ?? {}
+    return faultSchedule(Object.keys(victims), this.#seed + index, times)
+  }
+
+  /** The faults of the schedule whose kind has touched no run yet. */
+  *#missingOf(index: number): Generator<PlannedFault, void, undefined> {
+    const { victims = {} } = this.#groups[index] ?? {}
+    const isMissing = (name: string): boolean => this.missing.some((kind) => kind === victims[name]?.kind)
+    for (const fault of this.#schedule(index)) {
+      if (!Object.keys(victims).some(isMissing)) return
+      if (isMissing(fault.victim)) yield fault
+    }
   }
 
   async #injectInto(victims: Victims, schedule: Iterable<PlannedFault>, signal: AbortSignal): Promise<void> {

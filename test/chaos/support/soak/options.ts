@@ -1,7 +1,7 @@
 /** The size of a soak. `npm run test:soak` sets the variables; without them it is the short form of the suites. */
 export interface SoakOptions {
   readonly seed: number
-  /** Runs that must complete; more are started while a victim of the faults has had none. */
+  /** Runs that must complete; more are started while a kind of fault has touched none. */
   readonly runs: number
   /** Runs in progress at the same time. */
   readonly atOnce: number
@@ -13,8 +13,8 @@ export interface SoakOptions {
   readonly minutes: number
   /** Mean seconds between two faults of hosts, links and workers. Servers have a fault in three times as long. */
   readonly faultSeconds: number
-  /** Faults of each victim; then there are no more. */
-  readonly rounds: number
+  /** Whether faults go on until the last run has ended. Else each kind goes on until it has touched a run. */
+  readonly faultsGoOn: boolean
   /** The timeouts of the product; else shorter ones, with which a lost host is missed sooner. */
   readonly hasDefaultTimeouts: boolean
 }
@@ -29,7 +29,7 @@ export function soakOptions(environment: NodeJS.ProcessEnv): SoakOptions {
     workers: number('WORKERS', 2),
     minutes: number('MINUTES', 5),
     faultSeconds: number('FAULT_SECONDS', 1.5),
-    rounds: number('ROUNDS', 1),
-    hasDefaultTimeouts: environment['PTC_SOAK_TIMEOUTS'] === 'default',
+    faultsGoOn: environment['PTC_SOAK_FORM'] === 'long',
+    hasDefaultTimeouts: environment['PTC_SOAK_FORM'] === 'long',
   }
 }

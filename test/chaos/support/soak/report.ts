@@ -1,5 +1,4 @@
-import type { Fault } from './faults.js'
-import { faultKinds } from './faults.js'
+import { type Fault, type FaultKind, faultKinds } from './faults.js'
 import type { MemorySample } from './memory.js'
 import type { SoakOptions } from './options.js'
 import { type EndedRun, quantilesOf, type Recovery, recoveryByKind } from './recovery.js'
@@ -14,8 +13,8 @@ export interface SoakReport {
   readonly durationMs: number
   readonly runs: readonly EndedRun[]
   readonly faults: readonly Fault[]
-  /** Victims without a fault. */
-  readonly spared: readonly string[]
+  /** Kinds of faults that have touched no run. */
+  readonly missing: readonly FaultKind[]
   readonly recoveries: readonly Recovery[]
   readonly memory: readonly MemorySample[]
   /** Number of effects that the ledger has applied, and of requests for them. */

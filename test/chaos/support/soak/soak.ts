@@ -70,7 +70,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     durationMs: endedAt - startedAt,
     runs: ended,
     faults: injector.faults,
-    spared: injector.spared,
+    missing: injector.missing,
     recoveries: recoveriesOf(injector.faults, ended),
     memory: memorySamples,
     effects: effects.effects,
@@ -100,7 +100,7 @@ async function runUnderFaults(
   const injecting = injector.inject(over.signal)
   const failed = new Promise<never>((_, reject) => void injecting.catch(reject))
   try {
-    const finished = await Promise.race([workload.runAll(() => injector.spared.length > 0), failed])
+    const finished = await Promise.race([workload.runAll(() => injector.missing.length > 0), failed])
     return { finished, endedAt: Date.now() }
   } finally {
     over.abort()
@@ -108,7 +108,7 @@ async function runUnderFaults(
   }
 }
 
-/** More than `options.runs`: runs are started until each victim has had a fault. */
+/** More than `options.runs`: runs are started until each kind of fault has touched one. */
 function scriptedRuns({ runs }: SoakOptions): number {
   return 2 * runs + 300
 }

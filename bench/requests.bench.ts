@@ -61,11 +61,13 @@ await benchmark('requests', async (context) => {
   const requestsOf = async (count: number): Promise<number> => {
     const sum = async () => {
       const samples = await scrape(address)
-      return total(samples, 'temporal_request_total') + total(samples, 'temporal_long_request_total')
+      return total(samples, 'temporal_request') + total(samples, 'temporal_long_request')
     }
     const before = await sum()
     await outputOf(await startProgram(stack, source(count)))
-    return (await sum()) - before
+    const after = await sum()
+    if (after === before) throw new Error('the worker counts no requests')
+    return after - before
   }
   await requestsOf(1)
   const samples: { readonly run: number; readonly call: number }[] = []

@@ -2,7 +2,7 @@
 
 const width = 880
 const height = 260
-const margin = { left: 56, right: 16, top: 14, bottom: 34 }
+const margin = { left: 108, right: 16, top: 14, bottom: 34 }
 const plot = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom }
 
 export interface Point {
@@ -47,8 +47,9 @@ export function barChart({ series, yName, xName, xMax, bands = [] }: ChartOption
   const points = series.flatMap((each) => each.points)
   const axes = axesOf(xMax, Math.max(1, ...points.map(({ y }) => y)))
   const bars = points.map(({ x, y }) => {
-    const size = `width="${Math.max(1, axes.x(x + barWidth) - axes.x(x) - 1)}" height="${axes.y(0) - axes.y(y)}"`
-    return `<rect class="bar c0" x="${axes.x(x)}" y="${axes.y(y)}" ${size}><title>${y}</title></rect>`
+    const right = Math.min(axes.x(xMax), axes.x(x + barWidth))
+    const size = `width="${Math.max(1, right - axes.x(x) - 1)}" height="${axes.y(0) - axes.y(y)}"`
+    return `<rect class="bar" x="${axes.x(x)}" y="${axes.y(y)}" ${size}><title>${y}</title></rect>`
   })
   return svg([...bandsOf(bands, axes), ...axes.drawing(xName, yName), ...bars])
 }
@@ -68,7 +69,8 @@ export function dotChart({ series, xName, xMax }: Pick<ChartOptions, 'series' | 
       median === undefined
         ? ''
         : `<path class="median" d="M${axes.x(median)} ${center - 11}V${center + 11}"><title>median</title></path>`
-    return [`<text class="row" x="${margin.left + 4}" y="${center - 10}">${escape(name)}</text>`, ...dots, mark]
+    const label = `<text class="row" x="${margin.left - 8}" y="${center + 4}" text-anchor="end">${escape(name)}</text>`
+    return [label, ...dots, mark]
   })
   return svg([...axes.drawing(xName, ''), ...rows])
 }

@@ -16,7 +16,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h2 { margin-top: 2.5rem } table { border-collapse: collapse; width: 100% }
 td, th { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--grid); vertical-align: top }
 svg { width: 100%; height: auto } .grid { stroke: var(--grid) } .axis { stroke: var(--soft) }
-.tick, .row { fill: var(--soft); font-size: 12px } .line { fill: none; stroke-width: 1.6 } .band { opacity: .14 }
+.tick, .row { fill: var(--soft); font-size: 12px } .line { fill: none; stroke-width: 1.6 } .band { opacity: .16 } .bar { fill: var(--soft); opacity: .75 }
 .median { stroke: var(--ink); stroke-width: 2 } .dot { opacity: .55 } .legend { color: var(--soft) }
 .legend b { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em; border-radius: 2px }
 .problem { color: var(--c1); white-space: pre-wrap }

@@ -2,6 +2,7 @@
 // runs while hosts, links, workers and servers come and go. After `--minutes` no run is started. The report is
 // soak/soak.html and soak/soak.json. The same options and seed give the same faults. The suites run a short form of
 // test/chaos/soak without this script.
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from '../build.mjs'
@@ -32,11 +33,13 @@ for (const [name, value] of Object.entries(settings)) {
   process.env[`PTC_SOAK_${name.replaceAll('-', '_').toUpperCase()}`] = String(value)
 }
 process.env.PTC_SOAK_FORM = 'long'
-process.env.PTC_SOAK_REPORT = join(root, 'soak')
+const folder = join(root, 'soak')
+rmSync(folder, { recursive: true, force: true })
+process.env.PTC_SOAK_REPORT = folder
 
 printCountOnExit()
 setup()
 await build()
 const code = await runTests(vitestSelection(['chaos'], ['test/chaos/soak']))
-progress(`report: ${join(process.env.PTC_SOAK_REPORT, 'soak.html')}`)
+progress(`report: ${join(folder, 'soak.html')}`)
 process.exit(code)

@@ -28,6 +28,9 @@ export interface SoakReport {
   readonly unrecordedValues: number
   readonly values: number
   readonly streams: number
+  /** Number of live streams that were read, and of those whose reader had its end before the last events came. */
+  readonly followed: number
+  readonly endedEarly: number
   readonly problems: Problems
 }
 
@@ -86,6 +89,7 @@ export function figuresOf(report: SoakReport): readonly Figure[] {
     ['containers that a reaper removed at the end', String(report.reapedContainers)],
     ['values', `${report.values}, and ${report.unrecordedValues} of attempts that died, which the collection removed`],
     ['streams in Redis, all with an expiry', String(report.streams)],
+    ['followed live streams', `${report.followed}, of which ${report.endedEarly} ended before their last events came`],
   ]
 }
 

@@ -4,7 +4,7 @@ import { messageOf, PtcError } from '../../../../src/common/errors.js'
 import type { AgentResult, ProgramResult } from '../../../../src/common/run/runs.js'
 import type { RunHandle } from '../../../../src/client/index.js'
 import type { StreamEvent } from '../../../../src/stream/index.js'
-import { executionHistories, replayFailures } from '../../../support/environment/histories.js'
+import { executionHistories, type History, replayFailures } from '../../../support/environment/histories.js'
 import { readEvents } from '../../../support/stream/shown-text.js'
 import { expectLiveStream } from '../live-stream.js'
 import { checkEffects } from '../oracle.js'
@@ -26,10 +26,27 @@ interface FinishedRun {
   readonly run: SoakRun
   readonly problems: readonly string[]
   readonly unknown: readonly string[]
+  /** What a reader got while the run was in progress; undefined for a run that was not followed. */
+  readonly followed: FollowedRun | undefined
 }
 
+interface FollowedRun {
+  readonly handle: RunHandle<AgentResult | ProgramResult>
+  readonly answer: string
+  readonly events: readonly StreamEvent[]
+}
+
+export interface SoakResult {
+  readonly report: SoakReport
+  /** The histories of the runs with the longest recoveries. */
+  readonly slowest: readonly { readonly workflowId: string; readonly chain: readonly History[] }[]
+}
+
+/** Number of histories that a result has. */
+const slowestRuns = 5
+
 /** Runs the workload while parts of the fleet come and go, and compares what has happened with what must happen. */
-export async function runSoak(options: SoakOptions): Promise<SoakReport> {
+export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const setUp = Date.now()
   const fleet = await startFleet(options, soakScript(scriptedRuns(options)))
   const workload = new Workload(fleet, options)
@@ -43,6 +60,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const unexpectedEnds = workersOf(fleet).flatMap((worker) => worker.unexpectedEnds)
   const failedStarts = workersOf(fleet).reduce((sum, worker) => sum + worker.failedStarts, 0)
   const deaths = injector.faults.filter(({ kind }) => ['host', 'sandbox-worker', 'worker'].includes(kind)).length
+  const streams = await checkStreams(finished)
   const leftovers = await findLeftovers(fleet, deaths)
   const { env, ledger } = fleet
   const histories = await Promise.all(
@@ -63,7 +81,10 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     env.client,
     histories.flatMap(({ workflowId, chain }) => chain.map((history) => ({ workflowId, history }))),
   )
-  return {
+  const recoveries = recoveriesOf(injector.faults, ended)
+  const longest = recoveries.toSorted((one, other) => other.ms - one.ms).map(({ workflowId }) => workflowId)
+  const slowest = new Set([...new Set(longest)].slice(0, slowestRuns))
+  const report = {
     options,
     startedAt,
     setUpMs: startedAt - setUp,
@@ -71,7 +92,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     runs: ended,
     faults: injector.faults,
     missing: injector.missing,
-    recoveries: recoveriesOf(injector.faults, ended),
+    recoveries,
     memory: memorySamples,
     effects: effects.effects,
     requests: ledger.requests.length,
@@ -81,8 +102,10 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     unrecordedValues: leftovers.unrecordedValues,
     values: leftovers.values,
     streams: leftovers.streams,
+    followed: streams.followed,
+    endedEarly: streams.endedEarly,
     problems: {
-      results: finished.flatMap(({ problems }) => problems),
+      results: [...finished.flatMap(({ problems }) => problems), ...streams.problems],
       lost: effects.lost.map(shortened),
       doubled: [...effects.duplicates, ...repeatedOnce].map(shortened),
       leaked: leftovers.leaks,
@@ -90,6 +113,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       died: unexpectedEnds.map((log) => log.slice(-2_000)),
     },
   }
+  return { report, slowest: histories.filter(({ workflowId }) => slowest.has(workflowId)) }
 }
 
 async function runUnderFaults(
@@ -154,10 +178,12 @@ class Workload {
     try {
       const result = await handle.result()
       const { problems, unknown } = checkResult(run, result)
-      const streamProblem = reading && (await streamProblemOf(await reading, handle, result))
-      return { run, problems: [...problems, ...(streamProblem ? [`${workflowId}: ${streamProblem}`] : [])], unknown }
+      const events = await reading
+      const answer = 'answer' in result ? result.answer : ''
+      return { run, problems, unknown, followed: events && { handle, answer, events } }
     } catch (thrown) {
-      return { run, problems: [`${workflowId} failed: ${messageOf(thrown)}`], unknown: [] }
+      const problems = [`${workflowId} failed: ${messageOf(thrown)}`]
+      return { run, problems, unknown: [], followed: undefined }
     } finally {
       this.#inProgress.delete(workflowId)
     }
@@ -182,19 +208,29 @@ class Workload {
   }
 }
 
-/** @returns undefined when the live stream has what it must have after faults */
-async function streamProblemOf(
-  events: readonly StreamEvent[],
-  handle: RunHandle<AgentResult | ProgramResult>,
-  result: AgentResult | ProgramResult,
-): Promise<string | undefined> {
-  const texts = 'answer' in result ? [result.answer] : []
-  try {
-    await expectLiveStream(events, handle, { end: { status: 'completed' }, texts, isComplete: false })
-    return undefined
-  } catch (thrown) {
-    return `its live stream is wrong: ${messageOf(thrown)}`
+interface CheckedStreams {
+  /** Number of live streams that were read. */
+  readonly followed: number
+  /** Number of those whose reader lacks the last events, which workers wrote later. */
+  readonly endedEarly: number
+  readonly problems: readonly string[]
+}
+
+/** Reads the live streams again, and compares them with what readers got during the faults. */
+async function checkStreams(finished: readonly FinishedRun[]): Promise<CheckedStreams> {
+  const all = finished.flatMap(({ followed }) => followed ?? [])
+  const problems: string[] = []
+  let endedEarly = 0
+  const check = async ({ handle, answer, events }: FollowedRun): Promise<void> => {
+    const expected = { end: { status: 'completed' }, texts: [answer], isComplete: false, mayEndEarly: true } as const
+    try {
+      if ((await expectLiveStream(events, handle, expected)) > 0) endedEarly += 1
+    } catch (thrown) {
+      problems.push(`the live stream of ${handle.workflowId} is wrong: ${messageOf(thrown)}`)
+    }
   }
+  await Promise.all(all.map(check))
+  return { followed: all.length, endedEarly, problems }
 }
 
 /** The effects that must have happened: those of unknown outcome only if they have. */

@@ -1,4 +1,4 @@
-export type Unit = 'ms' | 's' | 'x' | '%' | 'events' | 'calls' | 'bytes' | 'MiB' | 'MB/s' | '/s'
+export type Unit = 'ms' | 's' | 'x' | '%' | 'events' | 'calls' | 'requests' | 'bytes' | 'MiB' | 'MB/s' | '/s'
 
 /** One measured quantity with a sample for each repetition. */
 export interface ResultRow {
@@ -39,6 +39,7 @@ const digits: Readonly<Record<Unit, number>> = {
   '%': 1,
   events: 1,
   calls: 0,
+  requests: 1,
   bytes: 0,
   MiB: 1,
   'MB/s': 0,

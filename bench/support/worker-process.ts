@@ -14,10 +14,16 @@ const bareWorker = fileURLToPath(new URL('bare-worker.mjs', import.meta.url))
 
 const startMs = 60_000
 
-/** Starts `ptc worker` with the roles that programs need. Its tools use the tool service at `toolUrl`. */
-export function startPtcWorker(stack: Stack, config = processConfig, toolUrl = ''): WorkerProcess {
-  const options = ['--config', config, '--log-level', 'ERROR', '--roles', 'workflow,tools,sandbox']
-  return new WorkerProcess(stack, [ptc, 'worker', ...options], { BENCH_URL: toolUrl })
+/** Starts `ptc worker`, with the roles that programs need by default. Its tools use the tool service at `toolUrl`. */
+export function startPtcWorker(
+  stack: Stack,
+  config = processConfig,
+  toolUrl = '',
+  roles = 'workflow,tools,sandbox',
+  environment: NodeJS.ProcessEnv = {},
+): WorkerProcess {
+  const options = ['--config', config, '--log-level', 'ERROR', '--roles', roles]
+  return new WorkerProcess(stack, [ptc, 'worker', ...options], { BENCH_URL: toolUrl, ...environment })
 }
 
 /** Starts a worker with the bare workflows and their activities, on the task queue {@link bareQueue}. */

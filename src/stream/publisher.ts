@@ -31,7 +31,9 @@ export type Publish = (data: StreamData) => void
 
 /** Milliseconds between two writes to a stream. Records are collected in between. */
 const writeIntervalMs = 50
-const retryMs = { initial: 100, maximum: 5_000 } as const
+/** Maximum milliseconds that a worker waits after a failed write before it writes again. */
+export const maxWriteRetryMs = 5_000
+const initialRetryMs = 100
 const maxBatch = 200
 /** Maximum characters of a record that joins several deltas. */
 const maxJoined = 8_192
@@ -99,7 +101,7 @@ export class StreamPublisher {
 
   /** Writes until no record waits. Never rejects. */
   async #write(stream: string, queue: Queue): Promise<void> {
-    let waitMs: number = retryMs.initial
+    let waitMs: number = initialRetryMs
     // Records that the activity publishes in the same turn of the event loop are written together.
     await Promise.resolve()
     while (queue.records.length > 0) {
@@ -108,7 +110,7 @@ export class StreamPublisher {
         const entries = await Promise.all(batch.map((each) => this.#options.codec.encode(each)))
         await rejectOnUncaught(sinkWork, () => this.#options.sink.append(stream, entries))
         this.#waiting -= batch.reduce((sum, record) => sum + sizeOf(record), 0)
-        waitMs = retryMs.initial
+        waitMs = initialRetryMs
         this.#isTroubled = false
         if (queue.records.length < maxBatch) await this.#pause(writeIntervalMs)
       } catch (thrown) {
@@ -117,7 +119,7 @@ export class StreamPublisher {
         this.#dropOld(queue)
         if (this.#closing.signal.aborted) break
         await this.#pause(waitMs)
-        waitMs = Math.min(2 * waitMs, retryMs.maximum)
+        waitMs = Math.min(2 * waitMs, maxWriteRetryMs)
       }
     }
     this.#queues.delete(stream)

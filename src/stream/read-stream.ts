@@ -3,6 +3,7 @@ import { raceWithSignal, withTimeLimit } from '../common/async/abort.js'
 import { PtcError } from '../common/errors.js'
 import type { EntryCodec } from './entry-codec.js'
 import type { RunEnd, StreamEvent } from './events.js'
+import { maxWriteRetryMs } from './publisher.js'
 import { parseOffset, ReaderState } from './reader-state.js'
 import type { StreamEntry, StreamReader, StreamSink } from './sink.js'
 
@@ -34,6 +35,8 @@ const waitMs = 250
 const settleMs = 300
 /** The same limit while a turn or a call has not ended. */
 const openSettleMs = 3_000
+/** The time after a failed read in which workers may still write what they could not write during the failure. */
+const lateMs = maxWriteRetryMs + 1_000
 /** Milliseconds after the wait time at which a read counts as failed: a sink that hangs must not hide the end. */
 const hangMs = 6_000
 const retryMs = { initial: 100, maximum: 2_000 } as const
@@ -55,6 +58,7 @@ export async function* readStream(options: ReadStreamOptions): AsyncGenerator<St
   const source = new RetryingReader(() => sink.reader(stream), signal)
   let offset = from
   let lastEntryAt = performance.now()
+  let lastFailureAt = Number.NEGATIVE_INFINITY
   try {
     for (;;) {
       signal.throwIfAborted()
@@ -68,6 +72,7 @@ export async function* readStream(options: ReadStreamOptions): AsyncGenerator<St
           yield event
         }
       }
+      if (entries === undefined) lastFailureAt = performance.now()
       if (entries && entries.length > 0) lastEntryAt = performance.now()
       else if (entries && resume.isSkipping) {
         // The entry has expired or was trimmed: all existing entries came after it.
@@ -78,7 +83,8 @@ export async function* readStream(options: ReadStreamOptions): AsyncGenerator<St
         }
       } else if (end) {
         const idleMs = performance.now() - Math.max(lastEntryAt, end.at)
-        const isSettled = entries !== undefined && idleMs > (state.hasOpenUnits ? openSettleMs : settleMs)
+        const mayBeLate = performance.now() - lastFailureAt < lateMs
+        const isSettled = entries !== undefined && !mayBeLate && idleMs > (state.hasOpenUnits ? openSettleMs : settleMs)
         const hasFailed = source.failures >= maxFailuresAtEnd
         if (hasFailed) yield { type: 'gap', offset, time: Date.now() }
         if (isSettled || hasFailed) return yield { type: 'end', ...end.run, offset, time: Date.now() }

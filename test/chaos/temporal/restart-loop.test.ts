@@ -3,7 +3,7 @@ import type { ProgramResult } from '../../../src/common/run/runs.js'
 import { describeDocker } from '../../support/docker/describe-docker.js'
 import { PersistentDevServer, type KillableServer } from '../../support/temporal/killable-server.js'
 import { postgresTemporalBinaries, PostgresTemporal } from '../../support/temporal/postgres-temporal.js'
-import { type Killable, restartLoop } from '../../support/faults/restart-loop.js'
+import { faultSchedule, type Killable, restartLoop } from '../../support/faults/restart-loop.js'
 import { answerResult, code, turn } from '../../support/script.js'
 import { expectReplays } from '../../support/environment/histories.js'
 import { containerCount } from '../../support/environment/containers.js'
@@ -57,7 +57,8 @@ async function expectAllFinish(server: KillableServer, victims: Readonly<Record<
     ...Array.from({ length: agents }, () => env.startAgent()),
   ]
   const handles = await Promise.all(started)
-  const kills = await restartLoop({ victims, milliseconds: chaosMs, kills: 3, seed })
+  const schedule = faultSchedule(Object.keys(victims), seed)
+  const kills = await restartLoop({ victims, schedule, signal: AbortSignal.timeout(chaosMs), kills: 3 })
   const results = await Promise.all(handles.map((handle) => env.ptc.handle(handle.workflowId).result()))
   const { applied, requests } = ledger
   console.error(

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Dockerode from 'dockerode'
 import { createDockerBackend } from '../../../src/sandbox/docker/index.js'
+import { childrenOf, isAlive } from '../faults/processes.js'
+import type { NetworkNamespace } from '../network/network-namespace.js'
 import { gvisorRuntime } from './describe-gvisor.js'
 
 const startMs = 120_000
@@ -15,19 +17,26 @@ export interface PrivateDockerDaemonOptions {
   readonly liveRestore?: boolean
   /** An existing folder for images and containers, for example on a small disk; default: a temporary folder. */
   readonly dataRoot?: string
+  /**
+   * A network namespace in which the daemon is like a machine of its own: its processes, containers and mounts all end
+   * with it. Default: an empty network namespace, and the process namespace of this machine.
+   */
+  readonly machine?: NetworkNamespace
 }
 
 /** A private Docker daemon with gVisor and checkpoints, which a test can kill, restart and inspect. Needs root. */
 export class PrivateDockerDaemon {
   readonly #root = mkdtempSync(join(tmpdir(), 'ptc-dockerd-'))
   readonly #data: string
+  readonly #machine: NetworkNamespace | undefined
   readonly #docker: Dockerode
   /** The daemon of the machine. */
   readonly #systemDocker = new Dockerode()
   #process: ChildProcess | undefined
 
-  private constructor({ liveRestore = false, dataRoot }: PrivateDockerDaemonOptions) {
+  private constructor({ liveRestore = false, dataRoot, machine }: PrivateDockerDaemonOptions) {
     this.#data = dataRoot ?? join(this.#root, 'data')
+    this.#machine = machine
     this.#docker = new Dockerode({ socketPath: join(this.#root, 'docker.sock') })
     const configuration = {
       experimental: true,
@@ -66,6 +75,16 @@ export class PrivateDockerDaemon {
     return join(this.#data, 'containers', container)
   }
 
+  /** Id of the process that started the daemon; undefined while none runs. */
+  get pid(): number | undefined {
+    return this.#process?.pid
+  }
+
+  /** All containers, running or not. */
+  containers(): Promise<Dockerode.ContainerInfo[]> {
+    return this.#docker.listContainers({ all: true })
+  }
+
   /** Copies the sandbox image from the machine's daemon. */
   async loadImage(): Promise<void> {
     const image = await this.#systemDocker.getImage(sandboxImage()).get()
@@ -84,7 +103,7 @@ export class PrivateDockerDaemon {
     await this.startProcess()
   }
 
-  /** Kills the daemon. Without live-restore its containers are lost. */
+  /** Kills the daemon. Without live-restore, and on a machine of its own, its containers are lost. */
   async kill(): Promise<void> {
     await this.#stop('SIGKILL')
   }
@@ -140,7 +159,10 @@ export class PrivateDockerDaemon {
     const log = openSync(join(this.#root, 'log'), 'a')
     // The daemon has its own network namespace: a daemon without a bridge removes docker0, which the machine's daemon
     // uses.
-    const child = spawn('unshare', ['--net', 'dockerd', '--config-file', join(this.#root, 'daemon.json')], {
+    const [program, ...options] = this.#machine
+      ? [...this.#machine.launcher, 'unshare', '--pid', '--fork', '--kill-child', '--mount', '--mount-proc']
+      : (['unshare', '--net'] as const)
+    const child = spawn(program, [...options, 'dockerd', '--config-file', join(this.#root, 'daemon.json')], {
       stdio: ['ignore', log, log],
       // containerd leaves the files of unpacked checkpoints in this folder.
       env: { ...process.env, TMPDIR: this.#root },
@@ -165,9 +187,19 @@ export class PrivateDockerDaemon {
     this.#process = undefined
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
     const exit = once(child, 'exit')
-    child.kill(signal)
-    await exit
-    await this.#waitForContainerdExit()
+    if (this.#machine) {
+      const processes = child.pid === undefined ? [] : childrenOf(child.pid)
+      child.kill('SIGKILL')
+      await exit
+      // The first process of a namespace ends after all others.
+      for (const pid of processes) while (isAlive(pid)) await sleep(20)
+      // The folder of a running system is lost with it. The ids of its processes mean others in the next one.
+      rmSync(join(this.#root, 'exec'), { recursive: true, force: true })
+    } else {
+      child.kill(signal)
+      await exit
+      await this.#waitForContainerdExit()
+    }
     // If another process gets the same pid, the next daemon would consider this one alive.
     rmSync(join(this.#root, 'docker.pid'), { force: true })
   }

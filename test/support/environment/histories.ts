@@ -92,6 +92,23 @@ export async function expectHistoryReplays(
   )
 }
 
+/** The errors of the histories that do not replay on the current workflow code. */
+export async function replayFailures(
+  client: Client,
+  histories: readonly { readonly workflowId: string; readonly history: History }[],
+): Promise<readonly string[]> {
+  const { loadedDataConverter: dataConverter } = client.options
+  const options = { workflowBundle: workflowBundle(), dataConverter, ...isolateTimeout }
+  const reasons: string[] = []
+  for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
+    if (error) reasons.push(`${workflowId}: ${nondeterminism.exec(error.message)?.[0] ?? error.message}`)
+  }
+  return reasons
+}
+
+/** The part of a message that says why a history does not replay. */
+export const nondeterminism = /\[TMPRL1100\][^"]*/
+
 /** The child workflows of a continue-as-new chain, in the order of their start. */
 export function childWorkflowIds(chain: readonly History[]): readonly string[] {
   return chain

@@ -30,10 +30,20 @@ export class WorkerProcess implements TestWorker {
    */
   static async start(options: WorkerProcessOptions): Promise<WorkerProcess> {
     const { address, namespace } = sharedServer()
-    const { config, taskQueue, environment = {}, hostId = 'test-host', command = cli, preload, roles } = options
+    const {
+      config,
+      taskQueue,
+      environment = {},
+      hostId = 'test-host',
+      command = cli,
+      preload,
+      roles,
+      launcher = [],
+    } = options
     const imports = preload === undefined ? [] : ['--import', preload]
     const chosen = roles === undefined ? [] : ['--roles', roles.join(',')]
-    const child = spawn(process.execPath, [...imports, command, 'worker', '--config', config, ...chosen], {
+    const [program = process.execPath, ...words] = [...launcher, process.execPath, ...imports]
+    const child = spawn(program, [...words, command, 'worker', '--config', config, ...chosen], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
@@ -118,6 +128,8 @@ export interface WorkerProcessOptions {
   readonly command?: string
   /** A module that the process loads before all others. */
   readonly preload?: string
+  /** A program with arguments that starts the worker, and becomes it. */
+  readonly launcher?: readonly string[]
   /** Host id; the same for workers that share a Docker daemon. */
   readonly hostId?: string
 }

@@ -2,7 +2,7 @@ import { WorkerProcess, type WorkerProcessOptions } from './worker-process.js'
 import { WorkerPool } from './worker-pool.js'
 
 /** Options of one worker process. Its `environment` takes precedence over that of the pool. */
-export type WorkerProcessStart = Pick<WorkerProcessOptions, 'hostId' | 'roles' | 'environment'>
+export type WorkerProcessStart = Pick<WorkerProcessOptions, 'hostId' | 'roles' | 'environment' | 'launcher'>
 
 /** How dead workers are replaced. */
 export interface RestartPolicy {

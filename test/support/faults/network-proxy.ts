@@ -19,19 +19,23 @@ export class NetworkProxy {
     this.#server = server
   }
 
-  /** @param target host and port of the server */
-  static async start(target: string): Promise<NetworkProxy> {
+  /**
+   * @param target host and port of the server
+   * @param ip the address of this machine at which the proxy listens
+   */
+  static async start(target: string, ip = '127.0.0.1'): Promise<NetworkProxy> {
     const { hostname, port } = new URL(`tcp://${target}`)
     const server = createServer()
     const network = new NetworkProxy(server)
     server.on('connection', (client) => network.#forward(client, connect(Number(port), hostname)))
-    server.listen(0, '127.0.0.1')
+    server.listen(0, ip)
     await once(server, 'listening')
     return network
   }
 
   get address(): string {
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    const { address, port } = this.#server.address() as AddressInfo
+    return `${address}:${port}`
   }
 
   /** Delays all bytes in both directions, without an error and without loss. */

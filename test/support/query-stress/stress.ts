@@ -7,8 +7,13 @@ import type { PtcClient } from '../../../src/client/index.js'
 import { sessionWorkflowId } from '../../../src/client/sessions/session-name.js'
 import { activityNames, hostQueue, queryRefusedMessage, roleQueue, sandboxQueue } from '../../../src/common/names.js'
 import { messageOf } from '../../../src/common/errors.js'
-import { isolateTimeout, workflowBundle } from '../../../src/worker/plugin/workflow-bundle.js'
-import { executionHistories, type History, readHistory } from '../environment/histories.js'
+import {
+  executionHistories,
+  type History,
+  nondeterminism,
+  readHistory,
+  replayFailures,
+} from '../environment/histories.js'
 import { TestEnvironment } from '../environment/test-environment.js'
 import { temporaryFolder } from '../folders.js'
 import { Random } from '../random.js'
@@ -92,7 +97,7 @@ export async function runQueryStress(seed: number, count: number): Promise<Stres
     report.histories = context.histories.length
     report.events = context.histories.reduce((sum, { history }) => sum + history.events.length, 0)
     done.abort()
-    report.nondeterministic = await replayFailures(context)
+    report.nondeterministic = await replayFailures(client, context.histories)
   } finally {
     done.abort()
     await faultInjection
@@ -156,19 +161,6 @@ async function runOne(context: StressContext, plan: PlannedRun, seed: number): P
   for (const history of await executionHistories(client, { workflowId }))
     context.histories.push({ workflowId, history })
 }
-
-/** The error of each history that does not replay. */
-async function replayFailures({ client, histories }: StressContext): Promise<string[]> {
-  const { loadedDataConverter: dataConverter } = client.options
-  const options = { workflowBundle: workflowBundle(), dataConverter, ...isolateTimeout }
-  const reasons: string[] = []
-  for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
-    if (error) reasons.push(`${workflowId}: ${nondeterminism.exec(error.message)?.[0] ?? error.message}`)
-  }
-  return reasons
-}
-
-const nondeterminism = /\[TMPRL1100\][^"]*/
 
 /** Settles with the reason when the run fails to replay, or has no new event. */
 async function waitForHang(client: Client, workflowId: string, over: AbortSignal): Promise<string> {

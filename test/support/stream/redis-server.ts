@@ -48,7 +48,17 @@ export class RedisServer {
   }
 
   get url(): string {
-    return `redis://127.0.0.1:${this.#port}`
+    return `redis://${this.address}`
+  }
+
+  /** Host and port. */
+  get address(): string {
+    return `127.0.0.1:${this.#port}`
+  }
+
+  /** Id of the process; undefined while none runs. */
+  get pid(): number | undefined {
+    return this.#process?.pid
   }
 
   /** Settles when the server accepts connections. */

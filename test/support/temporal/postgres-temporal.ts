@@ -58,6 +58,11 @@ export class PostgresTemporal implements KillableServer {
     return server
   }
 
+  /** Id of the process that supervises the server. */
+  get pid(): number | undefined {
+    return this.#process?.pid
+  }
+
   async kill(): Promise<void> {
     this.#process?.kill()
     await this.#process?.ended

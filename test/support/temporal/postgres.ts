@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { freePorts } from '../../../src/dev-server/free-ports.js'
+import { childrenOf, isAlive, killIfRunning } from '../faults/processes.js'
 
 const run = promisify(execFile)
 const startMs = 60_000
@@ -57,16 +58,21 @@ export class Postgres {
     return postgres
   }
 
+  /** Id of the first process; undefined while none runs. */
+  get pid(): number | undefined {
+    return this.#process?.pid
+  }
+
   /** kill -9 of all its processes; settles when none is left. */
   async kill(): Promise<void> {
     const child = this.#process
     this.#process = undefined
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const backends = await childrenOf(child.pid)
+    const backends = childrenOf(child.pid)
     const exit = once(child, 'exit')
     for (const pid of [child.pid, ...backends]) killIfRunning(pid)
     await exit
-    for (const pid of backends) while (await isAlive(pid)) await sleep(20)
+    for (const pid of backends) while (isAlive(pid)) await sleep(20)
   }
 
   /** Starts the server; settles when it accepts connections after its recovery. */
@@ -136,21 +142,3 @@ export function findPostgres(): string {
 }
 
 const requiredPrograms = ['initdb', 'postgres', 'pg_isready']
-
-async function childrenOf(pid: number): Promise<readonly number[]> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return children.split(' ').filter(Boolean).map(Number)
-}
-
-function killIfRunning(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // The process has already ended.
-  }
-}
-
-async function isAlive(pid: number): Promise<boolean> {
-  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-  return status !== undefined && !/\) Z /.test(status)
-}

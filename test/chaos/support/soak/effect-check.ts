@@ -16,7 +16,7 @@ export interface CheckedEffects {
  * @param unknown `once` effects whose outcome their runs do not know
  */
 export function checkAllEffects(
-  { applied, requests }: Ledger,
+  { applied, requests }: Pick<Ledger, 'applied' | 'requests'>,
   runs: readonly SoakRun[],
   unknown: readonly string[],
 ): CheckedEffects {

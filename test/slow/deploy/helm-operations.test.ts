@@ -1,13 +1,23 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { roleQueue, roles, sandboxQueue } from '../../../src/common/names.js'
-import { ofKind, podsOf, type Policy, selects, specOf, variablesOf } from '../../support/deploy/chart-objects.js'
+import {
+  isCustom,
+  ofKind,
+  podsOf,
+  type Policy,
+  selects,
+  specOf,
+  variablesOf,
+} from '../../support/deploy/chart-objects.js'
 import { everything } from '../../support/deploy/chart-values.js'
+import { customResourceTypes } from '../../support/deploy/custom-resources.js'
 import { chartFolder, helm, type Labels, renderChart, requiredValues } from '../../support/deploy/helm.js'
-import { deployTools, parseYaml, root } from '../../support/deploy/tools.js'
+import { deployTools, parseYaml, root, runTool } from '../../support/deploy/tools.js'
+import { temporaryFolder } from '../../support/folders.js'
 
-const [tools, program] = await Promise.all([deployTools, helm])
+const [tools, program, types] = await Promise.all([deployTools, helm, customResourceTypes])
 
 const workerNames = roles.map((role) => `ptc-durable-ptc-worker-${role}`)
 
@@ -46,6 +56,17 @@ describe.skipIf(!tools || !program)('what the Helm chart has around its workers'
     expect(job?.spec).toMatchObject({ schedule: '@hourly', concurrencyPolicy: 'Forbid' })
     const [pod] = podsOf(job ? [job] : []).values()
     expect(pod?.spec.containers[0]?.args).toEqual(['values', 'gc', '--older-than', '7d'])
+  })
+
+  it.skipIf(!types)('the objects for KEDA and the Prometheus operator fit the types of these projects', async () => {
+    const folder = await temporaryFolder()
+    const files = (await render(everything)).filter(isCustom).map((manifest, number) => {
+      const file = join(folder, `${number}.json`)
+      writeFileSync(file, JSON.stringify(manifest))
+      return file
+    })
+    expect(files).toHaveLength(2 + roles.length)
+    await runTool(types ?? '', files)
   })
 
   it('each pod refuses connections, but those to its open port from the given peers', async () => {

@@ -96,8 +96,8 @@ PYTHON
   fi
 }
 
-# The folders of the hierarchies of cgroup v1, or the one of cgroup v2.
-cgroup_hierarchies() { awk '$3 == "cgroup" || ($3 == "cgroup2" && $2 == "/sys/fs/cgroup") {print $2}' /proc/mounts; }
+# The folders of all hierarchies: those of cgroup v1, and that of cgroup v2, which may be there beside them.
+cgroup_hierarchies() { awk '$3 == "cgroup" || $3 == "cgroup2" {print $2}' /proc/mounts; }
 
 write_configuration() {
   cat >"$folder/cni/10-none.conflist" <<JSON

@@ -1,4 +1,4 @@
-import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -114,6 +114,10 @@ export class FakeCluster {
 
   async stop(): Promise<void> {
     for (const { process } of this.pods.values()) process?.kill('SIGKILL')
+    // The client of a container ends without it.
+    const containers = [...this.pods.values()].map(({ pod }) => `${pod.metadata?.uid}`)
+    if (this.#options.image !== undefined && containers.length > 0)
+      spawnSync('docker', ['rm', '--force', ...containers.flatMap((uid) => [`${uid}-sandbox`, `${uid}-files`])])
     for (const { response } of this.#watches) response.destroy()
     for (const client of this.#webSockets.clients) client.terminate()
     this.#server.closeAllConnections()
@@ -312,6 +316,7 @@ function spawnContainer(
     '--interactive',
     '--rm',
     '--init=false',
+    `--name=${pod.metadata?.uid}-${container.name}`,
     '--network=none',
     '--read-only',
     '--cap-drop=ALL',

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../../../src/common/run/limits.js'
 import { metrics } from '../../../../src/common/telemetry/metrics.js'
 import type { SandboxBackend } from '../../../../src/sandbox/backend.js'
@@ -8,9 +8,24 @@ import { neverAborted, useFakeCluster } from '../../../support/kubernetes/use-fa
 
 const { cluster, newBackend, newSpec } = useFakeCluster()
 
-const setPart = vi.spyOn(metrics, 'setPart')
-beforeEach(() => setPart.mockClear())
-afterAll(() => setPart.mockRestore())
+/** The metric `ptc_warm_pool_idle`. */
+let poolSize: number | undefined
+const ignored = { add: () => undefined, record: () => undefined }
+beforeAll(() =>
+  metrics.use({
+    createCounter: () => ignored,
+    createHistogram: () => ignored,
+    createGauge: (name) => ({
+      set(value) {
+        if (name === 'ptc_warm_pool_idle') poolSize = value
+      },
+    }),
+  }),
+)
+beforeEach(() => {
+  poolSize = undefined
+})
+afterAll(() => metrics.use(undefined))
 
 describe('a warm pool', () => {
   const idleNames = () => [...cluster().pods.keys()].filter((name) => name.startsWith('ptc-idle-'))
@@ -18,13 +33,8 @@ describe('a warm pool', () => {
   async function filledBackend(): Promise<SandboxBackend> {
     const backend = newBackend({}, {}, 1)
     expect((await backend.check()).usable).toBe(true)
-    await expect.poll(() => poolSize()).toBe(1)
+    await expect.poll(() => poolSize).toBe(1)
     return backend
-  }
-
-  /** As the metric of the worker says it. */
-  function poolSize(): number | undefined {
-    return setPart.mock.calls.findLast(([name]) => name === 'ptc_warm_pool_idle')?.[2]
   }
 
   test('gives its pod to a session, and starts the next one', async () => {

@@ -8,7 +8,14 @@ import type { SessionHost } from '../dist/sandbox/session/session-host.js'
 import { OneNodeCluster, sandboxNamespace } from '../test/support/kubernetes/one-node-cluster.js'
 import { benchmark, type BenchContext } from './support/benchmark.js'
 import { interleaved, ratios, timeMs } from './support/measure.js'
-import { type BenchSession, createDocker, createHost, namespace, openSession, runCell } from './support/sandboxes.js'
+import {
+  type BenchSession,
+  createDocker,
+  createHost,
+  namespace,
+  openSession,
+  untilFirstCell,
+} from './support/sandboxes.js'
 
 const valueBytes = 20e6
 
@@ -92,17 +99,6 @@ await benchmark('pods', async (context) => {
     { name: `next step after a lost pod, ${lostSteps} repeated`, unit: 'ms', samples: recoveries.pod },
   ]
 })
-
-async function untilFirstCell(host: SessionHost, backend: 'docker' | 'kubernetes'): Promise<number> {
-  const start = performance.now()
-  const session = await openSession(host, backend)
-  try {
-    await runCell(session, 'pass')
-    return performance.now() - start
-  } finally {
-    await session.close()
-  }
-}
 
 /** Gives a pool time to start a new sandbox before each sample. */
 async function untilRefilled({ signal }: BenchContext, measure: () => Promise<number>): Promise<number> {

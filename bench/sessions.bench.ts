@@ -4,7 +4,7 @@ import type { SessionHost } from '../dist/sandbox/session/session-host.js'
 import { benchmark, type BenchContext } from './support/benchmark.js'
 import { interleaved, ratios, timeMs } from './support/measure.js'
 import { timeRawContainer } from './support/raw-container.js'
-import { openSession, createDocker, runCell, createHost } from './support/sandboxes.js'
+import { openSession, createDocker, createHost, untilFirstCell } from './support/sandboxes.js'
 
 // Compares the time of a new session until its first cell has run with a raw container. Without Temporal.
 await benchmark('sessions', async (context) => {
@@ -38,17 +38,6 @@ await benchmark('sessions', async (context) => {
     { name: 'embedded session warm, first cell done', unit: 'ms', samples: warm },
   ]
 })
-
-async function untilFirstCell(host: SessionHost, backend: 'docker' | 'wasm'): Promise<number> {
-  const start = performance.now()
-  const session = await openSession(host, backend)
-  try {
-    await runCell(session, 'pass')
-    return performance.now() - start
-  } finally {
-    await session.close()
-  }
-}
 
 async function openAlone(host: SessionHost): Promise<number> {
   let opened: Awaited<ReturnType<typeof openSession>> | undefined

@@ -88,6 +88,18 @@ const rejectValues: ReadValue = () => {
   throw new Error('this benchmark has no value store')
 }
 
+/** @returns the milliseconds until the first cell of a new session is done */
+export async function untilFirstCell(host: SessionHost, backend: BackendName): Promise<number> {
+  const start = performance.now()
+  const session = await openSession(host, backend)
+  try {
+    await runCell(session, 'pass')
+    return performance.now() - start
+  } finally {
+    await session.close()
+  }
+}
+
 /** @throws Error when the cell does not complete */
 export async function runCell(session: BenchSession, source: string): Promise<void> {
   const result = await session.executeStep({ type: 'cell', cell: 1, source })

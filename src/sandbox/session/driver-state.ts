@@ -47,7 +47,7 @@
  * | open              | writeFailed                             | lost (gone)                   | resolve, settle the snapshot         |
  * | open              | violation                               | lost (protocol)               | resolve, settle the snapshot, kill   |
  * | open              | ended                                   | lost (cause of the end)       | resolve, settle the snapshot         |
- * | open              | replaced                                | lost (gone)                   | reject SANDBOX_FENCED, settle snapshot|
+ * | open              | replaced                                | lost (gone)                   | reject (fenced), settle the snapshot |
  * | lost              | snapshot                                | same                          | settle it with the reason            |
  *
  * Guards that all rows share: a message `refused` or `snapshot` counts with the fence of the operation only; an event

@@ -22,7 +22,8 @@ const pingMs = 20_000
 const maximumBufferedBytes = 16 << 20
 
 /**
- * Attaches to the process of a container. Bytes are lost at the begin and at the end of a connection; `resumable` mends that.
+ * Attaches to the process of a container. Bytes are lost at the beginning and at the end of a connection; `resumable`
+ * mends that.
  *
  * @throws PtcError SANDBOX_UNAVAILABLE, SANDBOX_BACKEND_DOWN; the reason of the signal
  */

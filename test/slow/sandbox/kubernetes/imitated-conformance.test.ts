@@ -4,7 +4,7 @@ import { createDockerBackend } from '../../../../src/sandbox/docker/index.js'
 import { createKubernetesBackend } from '../../../../src/sandbox/kubernetes/backend.js'
 import { describeDocker } from '../../../support/docker/describe-docker.js'
 import { FakeCluster } from '../../../support/kubernetes/fake-cluster.js'
-import { kubernetesConformance } from '../../../support/kubernetes/conformance-options.js'
+import { conformanceOptions } from '../../../support/sandbox/conformance-columns.js'
 import { describeConformance } from '../../../support/sandbox/describe-conformance.js'
 
 /** The API is imitated; pods are containers with their settings. The same cases run on a real cluster, where there is one. */
@@ -31,5 +31,5 @@ describeDocker('the Kubernetes sandbox on a cluster that is imitated', () => {
       owner: 'test',
       limits: defaultLimits,
     })
-  describeConformance(kubernetesConformance(makeBackend))
+  describeConformance(conformanceOptions('dockerPython', makeBackend))
 })
